@@ -1,0 +1,85 @@
+//! The append-only event log of a task: what streams, resubscriptions and watchers read.
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::failure::Failure;
+use crate::task::{Artifact, Ask, TaskState};
+use crate::timestamp;
+
+/// One event. `seq` counts from 1 within its task and is given by the task's owner, so there are no gaps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Event {
+    pub seq: u32,
+    #[serde(with = "timestamp")]
+    pub at: OffsetDateTime,
+    pub body: EventBody,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventBody {
+    Status(StatusChange),
+    Artifact(ArtifactChunk),
+    Progress(Progress),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StatusChange {
+    pub state: TaskState,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failure: Option<Failure>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ask: Option<Ask>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ArtifactChunk {
+    pub artifact: Artifact,
+    /// Continues an artifact that earlier events began.
+    pub append: bool,
+    pub last: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    pub done: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub total: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
+}
+
+impl Event {
+    /// The state this event leads to, if it changes it.
+    pub fn state(&self) -> Option<TaskState> {
+        match &self.body {
+            EventBody::Status(change) => Some(change.state),
+            EventBody::Artifact(_) | EventBody::Progress(_) => None,
+        }
+    }
+
+    /// Nothing follows until a later message continues the task (or ever).
+    pub fn ends_turn(&self) -> bool {
+        self.state().is_some_and(|state| state.is_terminal() || state.is_interrupted())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    Trace,
+    Debug,
+    Info,
+    Warn,
+    Error,
+}
+
+/// One line of a function's log. Belongs to the tenant, never to the caller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLine {
+    #[serde(with = "timestamp")]
+    pub at: OffsetDateTime,
+    pub level: LogLevel,
+    pub message: String,
+}

@@ -1,0 +1,36 @@
+//! The words of Pleat: tenants, keys, skills, tasks, events and content.
+//!
+//! Pure: no I/O, no async, no clock of its own. Every other crate speaks in these types, and the
+//! wire formats of the doors are projections of them.
+
+pub mod content;
+pub mod event;
+pub mod failure;
+pub mod grants;
+pub mod ids;
+pub mod json;
+pub mod key;
+pub mod limits;
+pub mod manifest;
+pub mod message;
+pub mod name;
+pub mod principal;
+pub mod scope;
+pub mod task;
+pub mod tenant;
+pub mod timestamp;
+
+pub use content::Block;
+pub use event::{Event, EventBody, LogLevel, LogLine};
+pub use failure::{Failure, Reason};
+pub use grants::{Grants, Visibility};
+pub use ids::{ContextId, TaskId, VersionHash};
+pub use json::{JsonFault, Raw};
+pub use limits::CallLimits;
+pub use manifest::Manifest;
+pub use message::{Message, Role, Source};
+pub use name::SkillName;
+pub use principal::{Caller, Principal};
+pub use scope::{Scope, Scopes};
+pub use task::{Artifact, Door, Task, TaskState};
+pub use tenant::{Tenant, TenantId, TenantSlug};

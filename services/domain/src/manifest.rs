@@ -1,0 +1,155 @@
+//! What a function says of itself in `describe`, parsed and checked at deploy.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::grants::{Grants, Visibility};
+use crate::limits::CallLimits;
+
+/// The manifest. Unknown fields are ignored, so that a function built for a newer platform still deploys.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Manifest {
+    /// The name it would like; the deployer's choice and the file's name go first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    pub description: String,
+    /// JSON Schema of the input; absent means anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Value>,
+    /// MCP's tool annotations (`readOnlyHint`, `idempotentHint`, …).
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub annotations: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Visibility>,
+    pub capabilities: Capabilities,
+    /// Resources it offers, in the shape of MCP's `resources/list`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resource_templates: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<CallLimits>,
+}
+
+/// What the function asks to use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Capabilities {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub config: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub key_value: bool,
+}
+
+/// Why a manifest is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadManifest {
+    #[error("`describe` did not return a manifest: {0}")]
+    Shape(String),
+    #[error("`describe` returned {0} bytes; the most is {most}", most = Manifest::MOST_BYTES)]
+    TooLarge(usize),
+    #[error("`{field}` must be a JSON Schema: an object, or true or false")]
+    NotASchema { field: &'static str },
+    #[error("`{field}` is too long: {length} characters, the most is {most}")]
+    TooLong { field: &'static str, length: usize, most: usize },
+    #[error("`limits.{0}` asks for more than this platform gives")]
+    LimitTooHigh(&'static str),
+}
+
+impl Manifest {
+    pub const MOST_BYTES: usize = 256 * 1024;
+
+    pub fn parse(json: &str) -> Result<Self, BadManifest> {
+        if json.len() > Self::MOST_BYTES {
+            return Err(BadManifest::TooLarge(json.len()));
+        }
+        // A derived struct would also read from an array, field by field.
+        if !json.trim_start().starts_with('{') {
+            return Err(BadManifest::Shape("it must be a JSON object".to_owned()));
+        }
+        crate::json::check(json.as_bytes()).map_err(|fault| BadManifest::Shape(fault.to_string()))?;
+        let manifest: Self = serde_json::from_str(json).map_err(|error| BadManifest::Shape(error.to_string()))?;
+        manifest.checked()
+    }
+
+    fn checked(self) -> Result<Self, BadManifest> {
+        for (field, schema) in [("input", &self.input), ("output", &self.output)] {
+            if schema.as_ref().is_some_and(|schema| !schema.is_object() && !schema.is_boolean()) {
+                return Err(BadManifest::NotASchema { field });
+            }
+        }
+        let title = self.title.as_deref().unwrap_or_default();
+        for (field, text, most) in [("title", title, 128), ("description", self.description.as_str(), 4096)] {
+            let length = text.chars().count();
+            if length > most {
+                return Err(BadManifest::TooLong { field, length, most });
+            }
+        }
+        match self.limits.as_ref().and_then(CallLimits::exceeds_most) {
+            Some(limit) => Err(BadManifest::LimitTooHigh(limit)),
+            None => Ok(self),
+        }
+    }
+
+    pub fn limits(&self) -> CallLimits {
+        self.limits.unwrap_or_default()
+    }
+
+    /// Marked as safe to run again.
+    pub fn is_idempotent(&self) -> bool {
+        self.annotations.get("idempotentHint").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// Everything that was asked for: what a deployer sees, and grants or not.
+    pub fn requested(&self) -> Grants {
+        let asked = &self.capabilities;
+        Grants {
+            visibility: self.visibility.unwrap_or_default(),
+            secrets: asked.secrets.clone(),
+            config: asked.config.clone(),
+            hosts: asked.hosts.clone(),
+            skills: asked.skills.clone(),
+            key_value: asked.key_value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_manifest_is_enough_and_unknown_fields_are_ignored() {
+        let manifest = Manifest::parse(r#"{"description":"Says hello","input":{"type":"object"},"future":1}"#).unwrap();
+        assert_eq!(manifest.description, "Says hello");
+        assert_eq!(manifest.limits(), CallLimits::DEFAULT);
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let fault = |json: &str| Manifest::parse(json).unwrap_err().to_string();
+        assert!(fault("[]").starts_with("`describe` did not return a manifest"));
+        assert_eq!(fault(r#"{"input":3}"#), "`input` must be a JSON Schema: an object, or true or false");
+        assert_eq!(fault(r#"{"limits":{"cpuMs":99999999}}"#), "`limits.cpuMs` asks for more than this platform gives");
+        assert!(
+            fault(&format!(r#"{{"description":"{}"}}"#, "x".repeat(5000))).starts_with("`description` is too long")
+        );
+    }
+}

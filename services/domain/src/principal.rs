@@ -1,0 +1,68 @@
+//! Who is asking, after authentication.
+
+use std::fmt;
+
+use crate::scope::{Scope, Scopes};
+use crate::tenant::TenantId;
+
+/// An authenticated caller, or the absence of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Principal {
+    /// No key: may call public skills and reach its tasks by their unguessable ids.
+    Anonymous,
+    /// A key of one tenant.
+    Key { id: String, tenant: TenantId, scopes: Scopes },
+    /// The platform's operator.
+    Operator { id: String },
+}
+
+impl Principal {
+    pub fn has(&self, scope: Scope) -> bool {
+        match self {
+            Self::Anonymous => false,
+            Self::Key { scopes, .. } => scopes.has(scope),
+            Self::Operator { .. } => scope == Scope::Operator,
+        }
+    }
+
+    pub fn caller(&self) -> Caller {
+        match self {
+            Self::Anonymous => Caller::anonymous(),
+            Self::Key { id, .. } | Self::Operator { id } => Caller(format!("key:{id}")),
+        }
+    }
+
+    /// Sees the whole tenant's tasks, not only its own.
+    pub fn sees_all_tasks(&self) -> bool {
+        [Scope::Read, Scope::Deploy, Scope::Admin].into_iter().any(|scope| self.has(scope))
+    }
+}
+
+/// The owner of a task, as it is stored and as the guest sees it: `anonymous` or `key:<id>`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Caller(String);
+
+impl Caller {
+    pub fn anonymous() -> Self {
+        Self("anonymous".to_owned())
+    }
+
+    /// From a row of ours.
+    pub fn from_stored(text: String) -> Self {
+        Self(text)
+    }
+
+    pub fn is_anonymous(&self) -> bool {
+        self.0 == "anonymous"
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Caller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}

@@ -1,0 +1,228 @@
+//! Tasks: every call of every door is one.
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::content::Block;
+use crate::event::{ArtifactChunk, Event, EventBody, StatusChange};
+use crate::failure::Failure;
+use crate::ids::{ContextId, TaskId};
+use crate::json::Raw;
+use crate::message::Message;
+use crate::name::SkillName;
+use crate::principal::Caller;
+
+/// The eight states that all versions of A2A know between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskState {
+    Submitted,
+    Working,
+    InputRequired,
+    AuthRequired,
+    Completed,
+    Failed,
+    Canceled,
+    Rejected,
+}
+
+impl TaskState {
+    pub const ALL: [Self; 8] = [
+        Self::Submitted,
+        Self::Working,
+        Self::InputRequired,
+        Self::AuthRequired,
+        Self::Completed,
+        Self::Failed,
+        Self::Canceled,
+        Self::Rejected,
+    ];
+
+    pub const fn is_terminal(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Canceled | Self::Rejected)
+    }
+
+    /// Waits for the caller.
+    pub const fn is_interrupted(self) -> bool {
+        matches!(self, Self::InputRequired | Self::AuthRequired)
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Submitted => "submitted",
+            Self::Working => "working",
+            Self::InputRequired => "input-required",
+            Self::AuthRequired => "auth-required",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Canceled => "canceled",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    /// How the database keeps it: a number that never changes its meaning.
+    pub const fn to_code(self) -> i16 {
+        match self {
+            Self::Submitted => 0,
+            Self::Working => 1,
+            Self::InputRequired => 2,
+            Self::AuthRequired => 3,
+            Self::Completed => 4,
+            Self::Failed => 5,
+            Self::Canceled => 6,
+            Self::Rejected => 7,
+        }
+    }
+
+    pub fn from_code(code: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.to_code() == code)
+    }
+}
+
+/// The way a task came in; also decides the dialect in which shared A2A methods answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Door {
+    #[serde(rename = "http")]
+    Http,
+    /// `tasks/send` and `tasks/sendSubscribe`.
+    #[serde(rename = "a2a/0.1")]
+    A2a01,
+    #[serde(rename = "a2a/0.3")]
+    A2a03,
+    #[serde(rename = "a2a/1.0")]
+    A2a10,
+    #[serde(rename = "mcp")]
+    Mcp,
+    #[serde(rename = "call")]
+    Call,
+    #[serde(rename = "pipeline")]
+    Pipeline,
+    #[serde(rename = "control")]
+    Control,
+}
+
+impl Door {
+    const ALL: [Self; 8] =
+        [Self::Http, Self::A2a01, Self::A2a03, Self::A2a10, Self::Mcp, Self::Call, Self::Pipeline, Self::Control];
+
+    /// How the database keeps it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::A2a01 => "a2a/0.1",
+            Self::A2a03 => "a2a/0.3",
+            Self::A2a10 => "a2a/1.0",
+            Self::Mcp => "mcp",
+            Self::Call => "call",
+            Self::Pipeline => "pipeline",
+            Self::Control => "control",
+        }
+    }
+
+    pub fn from_stored(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|door| door.as_str() == text)
+    }
+
+    /// What the guest is told: the protocol, without its version.
+    pub const fn guest_name(self) -> &'static str {
+        match self {
+            Self::A2a01 | Self::A2a03 | Self::A2a10 => "a2a",
+            other => other.as_str(),
+        }
+    }
+}
+
+/// A deliverable. Its name is unique within the task and is its id on every wire.
+/// It holds either one JSON value (whose form depends on the door) or explicit blocks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Artifact {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub value: Option<Raw>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub blocks: Vec<Block>,
+}
+
+impl Artifact {
+    pub fn of_value(name: impl Into<String>, value: Raw) -> Self {
+        Self { name: name.into(), description: None, value: Some(value), blocks: Vec::new() }
+    }
+
+    pub fn of_blocks(name: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { name: name.into(), description: None, value: None, blocks }
+    }
+}
+
+/// What an interrupted task waits for. `state` is the function's own and never leaves the platform.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ask {
+    pub prompt: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub schema: Option<Raw>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub state: Option<Raw>,
+}
+
+/// A task with all that is kept of it.
+#[derive(Debug, Clone)]
+pub struct Task {
+    pub id: TaskId,
+    pub skill: SkillName,
+    /// The deployed version's number.
+    pub version: i32,
+    pub context: ContextId,
+    pub parent: Option<TaskId>,
+    pub caller: Caller,
+    pub door: Door,
+    /// The id that a 0.1 client chose; echoed instead of ours.
+    pub alias: Option<String>,
+    pub state: TaskState,
+    pub failure: Option<Failure>,
+    pub ask: Option<Ask>,
+    /// What `handle` got.
+    pub input: Raw,
+    /// The messages of all turns, oldest first; empty when `input` says it all.
+    pub history: Vec<Message>,
+    pub artifacts: Vec<Artifact>,
+    pub attempt: i16,
+    pub turn: i16,
+    /// 0: no event rows were stored, the events follow from the task itself.
+    pub last_seq: u32,
+    pub cpu_us: i64,
+    pub wall_us: i64,
+    pub created_at: OffsetDateTime,
+    pub updated_at: OffsetDateTime,
+}
+
+impl Task {
+    /// The events of a task that finished without storing any: what a subscriber would have seen.
+    pub fn derived_events(&self) -> Vec<Event> {
+        let working = StatusChange { state: TaskState::Working, failure: None, ask: None };
+        let mut bodies = vec![(self.created_at, EventBody::Status(working))];
+        for artifact in &self.artifacts {
+            let chunk = ArtifactChunk { artifact: artifact.clone(), append: false, last: true };
+            bodies.push((self.updated_at, EventBody::Artifact(chunk)));
+        }
+        if self.state != TaskState::Working && self.state != TaskState::Submitted {
+            let change = StatusChange { state: self.state, failure: self.failure.clone(), ask: self.ask.clone() };
+            bodies.push((self.updated_at, EventBody::Status(change)));
+        }
+        (1..).zip(bodies).map(|(seq, (at, body))| Event { seq, at, body }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_codes_round_trip() {
+        for state in TaskState::ALL {
+            assert_eq!(TaskState::from_code(state.to_code()), Some(state));
+            assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
+        }
+        assert_eq!(TaskState::from_code(99), None);
+    }
+}
