@@ -1,1 +1,16 @@
-//! placeholder
+//! The A2A wire: JSON-RPC envelopes, the codecs of each protocol family, and the agent card.
+//!
+//! Pure: no I/O, no async, no decisions about who may do what. A door parses bytes with [`jsonrpc`], reads the
+//! parameters with the codec of the method's family, and writes the engine's answer back with the same codec.
+//! A family is one module beside [`legacy`]; what families share is in [`value`], [`error`] and [`jsonrpc`].
+
+pub mod card;
+pub mod error;
+mod fields;
+pub mod jsonrpc;
+pub mod legacy;
+pub mod value;
+
+pub use card::{Card, CardSkill, CardSource};
+pub use error::{BadRequest, Fault, InvalidParams};
+pub use jsonrpc::Request;

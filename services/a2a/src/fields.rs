@@ -1,0 +1,88 @@
+//! Reads the members of a JSON object one by one, so that every fault can say where it is.
+//!
+//! A derived struct would say less, would also read from an array, and cannot tell `null` from nothing. An optional
+//! member that is `null` counts as absent. The text must have passed `json::check`.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::error::InvalidParams;
+
+/// What an id that a client chose may be long.
+const IDENTIFIER_MOST_BYTES: usize = 256;
+
+pub(crate) struct Fields<'a> {
+    pointer: String,
+    entries: BTreeMap<String, &'a RawValue>,
+}
+
+impl<'a> Fields<'a> {
+    /// `name` is what the fault calls the thing that should have been an object.
+    pub fn read(raw: &'a RawValue, name: &str, pointer: String) -> Result<Self, InvalidParams> {
+        match Self::try_read(raw, &pointer) {
+            Some(fields) => Ok(fields),
+            None => Err(InvalidParams::new(format!("`{name}` must be an object"), pointer)),
+        }
+    }
+
+    pub fn try_read(raw: &'a RawValue, pointer: &str) -> Option<Self> {
+        let entries = serde_json::from_str(raw.get()).ok()?;
+        Some(Self { pointer: pointer.to_owned(), entries })
+    }
+
+    /// The member's text, `null` included.
+    pub fn present(&self, name: &str) -> Option<&'a RawValue> {
+        self.entries.get(name).copied()
+    }
+
+    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.present(name).filter(|raw| raw.get() != "null")
+    }
+
+    /// The JSON pointer to a member. The names are ours, so that nothing needs escaping.
+    pub fn pointer_to(&self, name: &str) -> String {
+        format!("{}/{name}", self.pointer)
+    }
+
+    pub fn invalid(&self, name: &str, must: &str) -> InvalidParams {
+        InvalidParams::new(format!("`{name}` {must}"), self.pointer_to(name))
+    }
+
+    pub fn string(&self, name: &str) -> Result<Option<String>, InvalidParams> {
+        self.parsed(name, "must be a string")
+    }
+
+    pub fn required_string(&self, name: &str) -> Result<String, InvalidParams> {
+        self.string(name)?.ok_or_else(|| self.invalid(name, "is missing; it must be a string"))
+    }
+
+    pub fn map(&self, name: &str) -> Result<Option<Map<String, Value>>, InvalidParams> {
+        self.parsed(name, "must be an object")
+    }
+
+    pub fn object(&self, name: &str) -> Result<Option<Self>, InvalidParams> {
+        self.get(name).map(|raw| Self::read(raw, name, self.pointer_to(name))).transpose()
+    }
+
+    pub fn count(&self, name: &str) -> Result<Option<u32>, InvalidParams> {
+        self.parsed(name, "must be a whole number of 0 or more")
+    }
+
+    /// An id that a client chose.
+    pub fn identifier(&self, name: &str) -> Result<Option<String>, InvalidParams> {
+        let text = self.string(name)?;
+        let fits =
+            |text: &String| (1..=IDENTIFIER_MOST_BYTES).contains(&text.len()) && !text.chars().any(char::is_control);
+        if text.as_ref().is_some_and(|text| !fits(text)) {
+            return Err(self.invalid(name, "must have 1 to 256 bytes and no control characters"));
+        }
+        Ok(text)
+    }
+
+    fn parsed<T: serde::de::DeserializeOwned>(&self, name: &str, must: &str) -> Result<Option<T>, InvalidParams> {
+        let parse = |raw: &RawValue| serde_json::from_str(raw.get()).map_err(|_| self.invalid(name, must));
+        self.get(name).map(parse).transpose()
+    }
+}
