@@ -1,1 +1,32 @@
-//! placeholder
+//! All SQL of Pleat, and the Postgres it runs on.
+//!
+//! Every query about a tenant starts from a [`TenantStore`]; row-level security is the second lock. Tasks are written
+//! only through the [`Writer`], which commits many of them at once. Nothing here knows a wire format or runs a
+//! function.
+
+mod config;
+mod connect;
+pub mod embedded;
+mod ending;
+mod error;
+mod maintenance;
+mod migrate;
+mod node;
+mod partitions;
+mod platform;
+mod rows;
+mod store;
+mod tenant_store;
+mod writer;
+
+pub use config::StoreConfig;
+pub use error::StoreError;
+pub use maintenance::Maintenance;
+pub use node::NodeId;
+pub use platform::{KeyRecord, NewKey};
+pub use store::Store;
+pub use tenant_store::TenantStore;
+pub use tenant_store::functions::{ActiveFunction, Catalog, Deployed, NewVersion, VersionRow};
+pub use tenant_store::logs::{LogFilter, LogRow};
+pub use tenant_store::tasks::TaskFilter;
+pub use writer::{Change, Commit, Writer, Written};

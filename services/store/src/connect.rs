@@ -1,0 +1,73 @@
+//! Connections and the role each works as. Only [`owner`] keeps the login's own role, for the schema and partitions.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Connection, PgConnection, PgPool};
+
+use crate::error::StoreError;
+
+/// Every wait has an end: a pool that is used up answers as unreachable after this.
+const ACQUIRE: Duration = Duration::from_secs(10);
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// What a connection may do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Role {
+    /// Sees one tenant at a time, the one that its transaction names.
+    App,
+    /// Writes tasks of all tenants, and sees nothing else.
+    Writer,
+}
+
+impl Role {
+    /// Just-in-time compilation never pays for queries this short, and would be chosen for plans over many partitions.
+    const fn session(self) -> &'static str {
+        match self {
+            Self::App => "SET ROLE pleat_app; SET statement_timeout = '15s'; SET jit = off",
+            Self::Writer => "SET ROLE pleat_writer; SET statement_timeout = '30s'; SET jit = off",
+        }
+    }
+}
+
+pub(crate) fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
+    let bad = |error| StoreError::BadUrl(Arc::new(error));
+    // sqlx would take any scheme and look for a host of that name.
+    if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+        return Err(bad(sqlx::Error::Configuration("the scheme is not `postgres`".into())));
+    }
+    Ok(PgConnectOptions::from_str(url).map_err(bad)?.application_name("pleat"))
+}
+
+pub(crate) async fn pool(options: &PgConnectOptions, role: Role, size: u32) -> Result<PgPool, StoreError> {
+    let pool = PgPoolOptions::new()
+        .max_connections(size)
+        .acquire_timeout(ACQUIRE)
+        .after_connect(move |connection, _| {
+            Box::pin(async move { sqlx::raw_sql(role.session()).execute(connection).await.map(drop) })
+        })
+        .connect_with(options.clone())
+        .await?;
+    Ok(pool)
+}
+
+/// One connection outside the pools, for a writer.
+pub(crate) async fn single(options: &PgConnectOptions, role: Role) -> Result<PgConnection, StoreError> {
+    let mut connection = connect(options).await?;
+    sqlx::raw_sql(role.session()).execute(&mut connection).await?;
+    Ok(connection)
+}
+
+/// A connection that owns the schema. Opened when needed, closed after.
+pub(crate) async fn owner(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+    connect(options).await
+}
+
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+    match tokio::time::timeout(CONNECT, PgConnection::connect_with(options)).await {
+        Ok(outcome) => Ok(outcome?),
+        Err(_) => Err(StoreError::from(sqlx::Error::PoolTimedOut)),
+    }
+}

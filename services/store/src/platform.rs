@@ -1,0 +1,213 @@
+//! What is reached before a tenant is known: tenants by slug, keys by id, the operator's keys.
+
+use std::fmt;
+
+use pleat_domain::{Scopes, Tenant, TenantId, TenantSlug};
+use sqlx::FromRow;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::{self, StoreError};
+use crate::store::Store;
+
+/// A key to be stored: a MAC of its secret, never the secret.
+#[derive(Clone)]
+pub struct NewKey {
+    pub id: String,
+    pub mac: Vec<u8>,
+    pub scopes: Scopes,
+    pub label: String,
+    pub last_four: String,
+    pub created_by: String,
+    pub expires_at: Option<OffsetDateTime>,
+}
+
+/// A stored key. Whether it is still good (revoked, expired) is for the caller to decide.
+#[derive(Clone)]
+pub struct KeyRecord {
+    pub id: String,
+    /// `None`: an operator's key.
+    pub tenant: Option<TenantId>,
+    pub mac: Vec<u8>,
+    pub scopes: Scopes,
+    pub label: String,
+    pub last_four: String,
+    pub created_at: OffsetDateTime,
+    pub created_by: String,
+    pub expires_at: Option<OffsetDateTime>,
+    pub revoked_at: Option<OffsetDateTime>,
+}
+
+impl Store {
+    /// A name that was ever used stays taken, even when its tenant is deleted.
+    pub async fn create_tenant(&self, slug: &TenantSlug) -> Result<Tenant, StoreError> {
+        let row = sqlx::query_as::<_, TenantRow>(
+            "INSERT INTO tenants (id, slug) VALUES ($1, $2) RETURNING id, slug, created_at",
+        )
+        .bind(Uuid::now_v7())
+        .bind(slug.as_str())
+        .fetch_one(self.readers())
+        .await
+        .map_err(|error| match error::constraint(&error) {
+            Some("tenants_slug_key") => StoreError::SlugTaken(slug.clone()),
+            _ => error.into(),
+        })?;
+        row.tenant()
+    }
+
+    pub async fn tenant_by_slug(&self, slug: &TenantSlug) -> Result<Option<Tenant>, StoreError> {
+        sqlx::query_as::<_, TenantRow>(
+            "SELECT id, slug, created_at FROM tenants WHERE slug = $1 AND deleted_at IS NULL",
+        )
+        .bind(slug.as_str())
+        .fetch_optional(self.readers())
+        .await?
+        .map(TenantRow::tenant)
+        .transpose()
+    }
+
+    pub async fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError> {
+        sqlx::query_as::<_, TenantRow>(
+            "SELECT id, slug, created_at FROM tenants WHERE deleted_at IS NULL ORDER BY slug",
+        )
+        .fetch_all(self.readers())
+        .await?
+        .into_iter()
+        .map(TenantRow::tenant)
+        .collect()
+    }
+
+    /// The tenant is gone for every route and key at once; its tasks follow with their partitions.
+    pub async fn delete_tenant(&self, tenant: TenantId) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE tenants SET deleted_at = now(), generation = generation + 1 WHERE id = $1 AND deleted_at IS NULL",
+        )
+        .bind(tenant.as_uuid())
+        .execute(self.readers())
+        .await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    /// A key by its public id; `None` too when its tenant was deleted.
+    pub async fn key(&self, id: &str) -> Result<Option<KeyRecord>, StoreError> {
+        let row = sqlx::query_as::<_, KeyRow>(
+            "SELECT id, tenant_id, mac, scopes, label, last_four, created_at, created_by, expires_at, revoked_at
+             FROM pleat_key($1)",
+        )
+        .bind(id)
+        .fetch_optional(self.readers())
+        .await?;
+        Ok(row.map(KeyRow::record))
+    }
+
+    /// The tenant that a key belongs to.
+    pub async fn key_tenant(&self, tenant: TenantId) -> Result<Option<Tenant>, StoreError> {
+        sqlx::query_as::<_, TenantRow>("SELECT id, slug, created_at FROM tenants WHERE id = $1 AND deleted_at IS NULL")
+            .bind(tenant.as_uuid())
+            .fetch_optional(self.readers())
+            .await?
+            .map(TenantRow::tenant)
+            .transpose()
+    }
+
+    pub async fn insert_operator_key(&self, key: NewKey) -> Result<(), StoreError> {
+        let mut transaction = self.readers().begin().await?;
+        sqlx::query("SELECT set_config('app.key', $1, true)").bind(&key.id).execute(&mut *transaction).await?;
+        insert_key(&mut transaction, None, &key).await?;
+        Ok(transaction.commit().await?)
+    }
+}
+
+pub(crate) async fn insert_key(
+    connection: &mut sqlx::PgConnection,
+    tenant: Option<TenantId>,
+    key: &NewKey,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO api_keys (id, tenant_id, mac, scopes, label, last_four, created_by, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(&key.id)
+    .bind(tenant.map(|tenant| tenant.as_uuid()))
+    .bind(&key.mac)
+    .bind(key.scopes.to_bits())
+    .bind(&key.label)
+    .bind(&key.last_four)
+    .bind(&key.created_by)
+    .bind(key.expires_at)
+    .execute(connection)
+    .await
+    .map_err(|error| match error::constraint(&error) {
+        Some("api_keys_pkey") => StoreError::KeyTaken,
+        _ => error.into(),
+    })?;
+    Ok(())
+}
+
+#[derive(FromRow)]
+struct TenantRow {
+    id: Uuid,
+    slug: String,
+    created_at: OffsetDateTime,
+}
+
+impl TenantRow {
+    fn tenant(self) -> Result<Tenant, StoreError> {
+        let slug = TenantSlug::parse(&self.slug).map_err(|_| StoreError::Corrupt { what: "tenant name" })?;
+        Ok(Tenant { id: TenantId::from_row(self.id), slug, created_at: self.created_at })
+    }
+}
+
+#[derive(FromRow)]
+pub(crate) struct KeyRow {
+    id: String,
+    tenant_id: Option<Uuid>,
+    mac: Vec<u8>,
+    scopes: i16,
+    label: String,
+    last_four: String,
+    created_at: OffsetDateTime,
+    created_by: String,
+    expires_at: Option<OffsetDateTime>,
+    revoked_at: Option<OffsetDateTime>,
+}
+
+impl KeyRow {
+    pub(crate) fn record(self) -> KeyRecord {
+        KeyRecord {
+            id: self.id,
+            tenant: self.tenant_id.map(TenantId::from_row),
+            mac: self.mac,
+            scopes: Scopes::from_bits(self.scopes),
+            label: self.label,
+            last_four: self.last_four,
+            created_at: self.created_at,
+            created_by: self.created_by,
+            expires_at: self.expires_at,
+            revoked_at: self.revoked_at,
+        }
+    }
+}
+
+impl fmt::Debug for NewKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("NewKey")
+            .field("id", &self.id)
+            .field("scopes", &self.scopes)
+            .field("label", &self.label)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for KeyRecord {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("KeyRecord")
+            .field("id", &self.id)
+            .field("tenant", &self.tenant)
+            .field("scopes", &self.scopes)
+            .field("label", &self.label)
+            .finish_non_exhaustive()
+    }
+}

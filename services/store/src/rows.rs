@@ -1,0 +1,88 @@
+//! Rows of tasks and events, and what they mean.
+
+use pleat_domain::task::Ask;
+use pleat_domain::{
+    Artifact, Caller, ContextId, Door, Event, EventBody, Failure, Message, Raw, SkillName, Task, TaskId, TaskState,
+};
+use sqlx::FromRow;
+use sqlx::types::Json;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+
+/// Named one by one: a column that a later migration adds must not disturb a running node.
+pub(crate) const TASK_COLUMNS: &str = "id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, \
+     history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at";
+
+#[derive(FromRow)]
+pub(crate) struct TaskRow {
+    id: Uuid,
+    skill: String,
+    version: i32,
+    context_id: Option<String>,
+    parent_id: Option<Uuid>,
+    caller: String,
+    door: String,
+    alias: Option<String>,
+    state: i16,
+    failure: Option<Json<Failure>>,
+    ask: Option<Json<Ask>>,
+    input: Json<Raw>,
+    history: Option<Json<Vec<Message>>>,
+    artifacts: Option<Json<Vec<Artifact>>>,
+    attempt: i16,
+    turn: i16,
+    last_seq: i32,
+    cpu_us: i64,
+    wall_us: i64,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl TaskRow {
+    pub(crate) fn task(self) -> Result<Task, StoreError> {
+        let corrupt = |what| StoreError::Corrupt { what };
+        let id = TaskId::from_uuid(self.id);
+        let context = match self.context_id {
+            Some(text) => ContextId::try_from(text).map_err(|_| corrupt("context id"))?,
+            None => ContextId::of_task(id),
+        };
+        Ok(Task {
+            id,
+            skill: SkillName::parse(&self.skill).map_err(|_| corrupt("skill name"))?,
+            version: self.version,
+            context,
+            parent: self.parent_id.map(TaskId::from_uuid),
+            caller: Caller::from_stored(self.caller),
+            door: Door::from_stored(&self.door).ok_or_else(|| corrupt("door"))?,
+            alias: self.alias,
+            state: TaskState::from_code(self.state).ok_or_else(|| corrupt("task state"))?,
+            failure: self.failure.map(|failure| failure.0),
+            ask: self.ask.map(|ask| ask.0),
+            input: self.input.0,
+            history: self.history.map(|history| history.0).unwrap_or_default(),
+            artifacts: self.artifacts.map(|artifacts| artifacts.0).unwrap_or_default(),
+            attempt: self.attempt,
+            turn: self.turn,
+            last_seq: self.last_seq.unsigned_abs(),
+            cpu_us: self.cpu_us,
+            wall_us: self.wall_us,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        })
+    }
+}
+
+#[derive(FromRow)]
+pub(crate) struct EventRow {
+    seq: i32,
+    at: OffsetDateTime,
+    body: Json<EventBody>,
+}
+
+impl EventRow {
+    pub(crate) fn event(self) -> Event {
+        Event { seq: self.seq.unsigned_abs(), at: self.at, body: self.body.0 }
+    }
+}

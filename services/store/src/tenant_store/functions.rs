@@ -1,0 +1,262 @@
+//! Deployed functions and their versions. A version is written once; what changes is which one is active.
+
+mod rows;
+
+use pleat_domain::{Grants, Raw, SkillName, VersionHash};
+use sqlx::types::Json;
+use sqlx::{PgConnection, Postgres, Transaction};
+use time::OffsetDateTime;
+
+use crate::error::StoreError;
+use crate::tenant_store::TenantStore;
+use crate::tenant_store::functions::rows::{FunctionRow, HistoryRow};
+
+/// A version to be deployed.
+#[derive(Debug, Clone)]
+pub struct NewVersion {
+    pub name: SkillName,
+    pub hash: VersionHash,
+    pub language: String,
+    pub file_name: String,
+    /// Bytes of the source.
+    pub size: i32,
+    pub manifest: Raw,
+    pub grants: Grants,
+    pub created_by: String,
+}
+
+/// What a deploy came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deployed {
+    pub version: i32,
+    /// `false`: the active version has the same hash and grants, and stays.
+    pub created: bool,
+}
+
+/// All that a tenant has deployed, as of a generation.
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    pub generation: i64,
+    pub functions: Vec<ActiveFunction>,
+}
+
+/// One version of a function, with what is needed to run it.
+#[derive(Debug, Clone)]
+pub struct ActiveFunction {
+    pub name: SkillName,
+    pub version: i32,
+    pub hash: VersionHash,
+    pub language: String,
+    pub file_name: String,
+    pub size: i32,
+    /// JSON text.
+    pub manifest: String,
+    pub grants: Grants,
+    /// When the function was last deployed, rolled back or deleted.
+    pub updated_at: OffsetDateTime,
+}
+
+/// A version in the history of a function.
+#[derive(Debug, Clone)]
+pub struct VersionRow {
+    pub version: i32,
+    pub active: bool,
+    pub hash: VersionHash,
+    pub language: String,
+    pub file_name: String,
+    pub size: i32,
+    pub grants: Grants,
+    pub created_at: OffsetDateTime,
+    pub created_by: String,
+}
+
+impl TenantStore {
+    /// Adds the version and switches to it, or changes nothing.
+    pub async fn deploy(&self, new: NewVersion) -> Result<Deployed, StoreError> {
+        let mut transaction = self.begin().await?;
+        // The generation's row lock also puts a tenant's deploys in line.
+        self.raise_generation(&mut transaction).await?;
+        if let Some(version) = self.same_as_active(&mut transaction, &new).await? {
+            // Rolled back: nothing changed, so nobody needs to load anything.
+            transaction.rollback().await?;
+            return Ok(Deployed { version, created: false });
+        }
+        let version = self.insert_version(&mut transaction, &new).await?;
+        transaction.commit().await?;
+        Ok(Deployed { version, created: true })
+    }
+
+    pub async fn catalog(&self) -> Result<Catalog, StoreError> {
+        let mut transaction = self.begin().await?;
+        // Read first: functions that are newer than the generation are merely loaded once more.
+        let generation = self.read_generation(&mut *transaction).await?;
+        let rows = sqlx::query_as::<_, FunctionRow>(
+            "SELECT f.name, v.version, v.hash, v.language, v.file_name, v.size, v.manifest, v.grants, f.updated_at
+             FROM functions f
+             JOIN function_versions v
+               ON v.tenant_id = f.tenant_id AND v.function = f.name AND v.version = f.active_version
+             WHERE f.tenant_id = $1 AND f.deleted_at IS NULL
+             ORDER BY f.name",
+        )
+        .bind(self.tenant.as_uuid())
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        let functions = rows.into_iter().map(FunctionRow::function).collect::<Result<_, _>>()?;
+        Ok(Catalog { generation, functions })
+    }
+
+    /// Changes whenever the catalog does; 0 for a tenant that was deleted.
+    pub async fn generation(&self) -> Result<i64, StoreError> {
+        self.read_generation(self.readers()).await
+    }
+
+    /// All versions, newest first; empty for a function that does not exist.
+    pub async fn versions(&self, name: &SkillName) -> Result<Vec<VersionRow>, StoreError> {
+        let mut transaction = self.begin().await?;
+        let rows = sqlx::query_as::<_, HistoryRow>(
+            "SELECT v.version, v.version = f.active_version AS active, v.hash, v.language, v.file_name, v.size,
+                    v.grants, v.created_at, v.created_by
+             FROM function_versions v
+             JOIN functions f ON f.tenant_id = v.tenant_id AND f.name = v.function
+             WHERE v.tenant_id = $1 AND v.function = $2 AND f.deleted_at IS NULL
+             ORDER BY v.version DESC",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(name.as_str())
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        rows.into_iter().map(HistoryRow::version).collect()
+    }
+
+    /// One version, active or not, even of a deleted function: for a task that goes on with the version it began on.
+    pub async fn version(&self, name: &SkillName, number: i32) -> Result<Option<ActiveFunction>, StoreError> {
+        let mut transaction = self.begin().await?;
+        let row = sqlx::query_as::<_, FunctionRow>(
+            "SELECT function AS name, version, hash, language, file_name, size, manifest, grants,
+                    created_at AS updated_at
+             FROM function_versions WHERE tenant_id = $1 AND function = $2 AND version = $3",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(name.as_str())
+        .bind(number)
+        .fetch_optional(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        row.map(FunctionRow::function).transpose()
+    }
+
+    /// Switches to an earlier (or later) version; `false` when there is no such function or version.
+    pub async fn activate(&self, name: &SkillName, version: i32) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        self.raise_generation(&mut transaction).await?;
+        let done = sqlx::query(
+            "UPDATE functions f SET active_version = $3, updated_at = now()
+             WHERE f.tenant_id = $1 AND f.name = $2 AND f.deleted_at IS NULL
+               AND EXISTS (SELECT FROM function_versions v
+                           WHERE v.tenant_id = $1 AND v.function = $2 AND v.version = $3)",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(name.as_str())
+        .bind(version)
+        .execute(&mut *transaction)
+        .await?;
+        commit_if(transaction, done.rows_affected() > 0).await
+    }
+
+    /// Takes the function off the catalog. Its versions stay, for tasks that are not final.
+    pub async fn delete_function(&self, name: &SkillName) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        self.raise_generation(&mut transaction).await?;
+        let done = sqlx::query(
+            "UPDATE functions SET deleted_at = now(), updated_at = now()
+             WHERE tenant_id = $1 AND name = $2 AND deleted_at IS NULL",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(name.as_str())
+        .execute(&mut *transaction)
+        .await?;
+        commit_if(transaction, done.rows_affected() > 0).await
+    }
+
+    async fn read_generation<'c>(&self, executor: impl sqlx::PgExecutor<'c>) -> Result<i64, StoreError> {
+        let found = sqlx::query_scalar("SELECT generation FROM tenants WHERE id = $1 AND deleted_at IS NULL")
+            .bind(self.tenant.as_uuid())
+            .fetch_optional(executor)
+            .await?;
+        Ok(found.unwrap_or(0))
+    }
+
+    async fn raise_generation(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
+        sqlx::query("UPDATE tenants SET generation = generation + 1 WHERE id = $1")
+            .bind(self.tenant.as_uuid())
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+
+    async fn same_as_active(&self, connection: &mut PgConnection, new: &NewVersion) -> Result<Option<i32>, StoreError> {
+        let active = sqlx::query_as::<_, (i32, Vec<u8>, Json<Grants>)>(
+            "SELECT v.version, v.hash, v.grants
+             FROM functions f
+             JOIN function_versions v
+               ON v.tenant_id = f.tenant_id AND v.function = f.name AND v.version = f.active_version
+             WHERE f.tenant_id = $1 AND f.name = $2 AND f.deleted_at IS NULL",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(new.name.as_str())
+        .fetch_optional(connection)
+        .await?;
+        let same = active.filter(|(_, hash, grants)| hash == new.hash.as_bytes() && grants.0 == new.grants);
+        Ok(same.map(|(version, ..)| version))
+    }
+
+    async fn insert_version(&self, connection: &mut PgConnection, new: &NewVersion) -> Result<i32, StoreError> {
+        let version: i32 = sqlx::query_scalar(
+            "SELECT coalesce(max(version), 0) + 1 FROM function_versions WHERE tenant_id = $1 AND function = $2",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(new.name.as_str())
+        .fetch_one(&mut *connection)
+        .await?;
+        sqlx::query(
+            "INSERT INTO functions (tenant_id, name, active_version) VALUES ($1, $2, $3)
+             ON CONFLICT (tenant_id, name)
+             DO UPDATE SET active_version = excluded.active_version, updated_at = now(), deleted_at = NULL",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(new.name.as_str())
+        .bind(version)
+        .execute(&mut *connection)
+        .await?;
+        sqlx::query(
+            "INSERT INTO function_versions
+               (tenant_id, function, version, hash, language, file_name, size, manifest, grants, created_by)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::json, $9, $10)",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(new.name.as_str())
+        .bind(version)
+        .bind(new.hash.as_bytes().as_slice())
+        .bind(&new.language)
+        .bind(&new.file_name)
+        .bind(new.size)
+        .bind(new.manifest.get())
+        .bind(Json(&new.grants))
+        .bind(&new.created_by)
+        .execute(connection)
+        .await?;
+        Ok(version)
+    }
+}
+
+/// What changed nothing must not raise the generation either.
+async fn commit_if(transaction: Transaction<'_, Postgres>, changed: bool) -> Result<bool, StoreError> {
+    if changed {
+        transaction.commit().await?
+    } else {
+        transaction.rollback().await?
+    }
+    Ok(changed)
+}

@@ -1,0 +1,41 @@
+//! A tenant's own keys.
+
+use crate::error::StoreError;
+use crate::platform::{KeyRecord, KeyRow, NewKey, insert_key};
+use crate::tenant_store::TenantStore;
+
+impl TenantStore {
+    pub async fn insert_key(&self, key: NewKey) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        insert_key(&mut transaction, Some(self.tenant), &key).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// All keys, revoked ones too, oldest first.
+    pub async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        let mut transaction = self.begin().await?;
+        let rows = sqlx::query_as::<_, KeyRow>(
+            "SELECT id, tenant_id, mac, scopes, label, last_four, created_at, created_by, expires_at, revoked_at
+             FROM api_keys WHERE tenant_id = $1 ORDER BY created_at, id",
+        )
+        .bind(self.tenant.as_uuid())
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(rows.into_iter().map(KeyRow::record).collect())
+    }
+
+    /// `false`: no such key, or it was revoked before.
+    pub async fn revoke_key(&self, id: &str) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query(
+            "UPDATE api_keys SET revoked_at = now() WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(id)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected() > 0)
+    }
+}

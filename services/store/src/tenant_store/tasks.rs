@@ -1,0 +1,176 @@
+//! Reading a tenant's tasks and events. Writing them is the writers' work, with one exception: cancelling a task that
+//! waits for its caller, which no node holds.
+
+use pleat_domain::event::StatusChange;
+use pleat_domain::{Caller, ContextId, Event, EventBody, SkillName, Task, TaskId, TaskState};
+use sqlx::{PgConnection, Postgres, QueryBuilder};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::rows::{EventRow, TASK_COLUMNS, TaskRow};
+use crate::tenant_store::TenantStore;
+
+/// Which tasks to list. The default is the newest 50 of the tenant.
+#[derive(Debug, Clone)]
+pub struct TaskFilter {
+    /// Only this caller's.
+    pub owner: Option<Caller>,
+    pub skill: Option<SkillName>,
+    pub state: Option<TaskState>,
+    pub context: Option<ContextId>,
+    pub limit: u32,
+    /// The last task of the page before: its `updated_at` and id.
+    pub before: Option<(OffsetDateTime, TaskId)>,
+}
+
+impl Default for TaskFilter {
+    fn default() -> Self {
+        Self { owner: None, skill: None, state: None, context: None, limit: 50, before: None }
+    }
+}
+
+impl TenantStore {
+    /// A task; with `owner`, only if it is that caller's.
+    pub async fn task(&self, id: TaskId, owner: Option<&Caller>) -> Result<Option<Task>, StoreError> {
+        let row = sqlx::query_as::<_, TaskRow>(
+            "SELECT id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input,
+                    history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at
+             FROM pleat_task($1, $2, $3, $4)",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(id.as_uuid())
+        .bind(owner.map(Caller::as_str))
+        .bind(self.oldest())
+        .fetch_optional(self.readers())
+        .await?;
+        row.map(TaskRow::task).transpose()
+    }
+
+    /// The task for which this caller chose that id.
+    pub async fn task_by_alias(&self, caller: &Caller, alias: &str) -> Result<Option<TaskId>, StoreError> {
+        let found: Option<Uuid> = sqlx::query_scalar("SELECT * FROM pleat_alias($1, $2, $3, $4)")
+            .bind(self.tenant.as_uuid())
+            .bind(caller.as_str())
+            .bind(alias)
+            .bind(self.oldest())
+            .fetch_optional(self.readers())
+            .await?;
+        Ok(found.map(TaskId::from_uuid))
+    }
+
+    /// Stored events with a sequence above `seq`, in order. None are stored for a task whose `last_seq` is 0.
+    pub async fn events_after(&self, id: TaskId, seq: u32, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let rows = sqlx::query_as::<_, EventRow>("SELECT seq, at, body FROM pleat_events($1, $2, $3, $4, $5)")
+            .bind(self.tenant.as_uuid())
+            .bind(id.as_uuid())
+            .bind(i32::try_from(seq).unwrap_or(i32::MAX))
+            .bind(i32::try_from(limit).unwrap_or(i32::MAX))
+            .bind(self.oldest())
+            .fetch_all(self.readers())
+            .await?;
+        Ok(rows.into_iter().map(EventRow::event).collect())
+    }
+
+    /// The newest status first.
+    pub async fn list_tasks(&self, filter: TaskFilter) -> Result<Vec<Task>, StoreError> {
+        let mut transaction = self.begin().await?;
+        let mut query = self.list_query(&filter);
+        let rows = query.build_query_as::<TaskRow>().fetch_all(&mut *transaction).await?;
+        transaction.commit().await?;
+        rows.into_iter().map(TaskRow::task).collect()
+    }
+
+    /// Cancels a task that waits for input or authorization, with its event; `false` when it does not wait (any more).
+    pub async fn cancel_idle(&self, id: TaskId) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        let Some(task) = self.waiting(&mut transaction, id).await? else {
+            return Ok(false);
+        };
+        // Readers may have seen events that were derived from the row: from here on they are stored, unchanged.
+        let mut events = if task.last_seq == 0 { task.derived_events() } else { Vec::new() };
+        let seq = events.last().map_or(task.last_seq, |event| event.seq) + 1;
+        let at = OffsetDateTime::now_utc();
+        let change = StatusChange { state: TaskState::Canceled, failure: None, ask: None };
+        events.push(Event { seq, at, body: EventBody::Status(change) });
+        self.cancel_with(&mut transaction, id, at, &events).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    fn list_query(&self, filter: &TaskFilter) -> QueryBuilder<Postgres> {
+        let mut query = QueryBuilder::new("SELECT ");
+        query.push(TASK_COLUMNS).push(" FROM tasks WHERE tenant_id = ").push_bind(self.tenant.as_uuid());
+        query.push(" AND id >= ").push_bind(self.oldest());
+        if let Some(owner) = &filter.owner {
+            query.push(" AND caller = ").push_bind(owner.as_str());
+        }
+        if let Some(skill) = &filter.skill {
+            query.push(" AND skill = ").push_bind(skill.as_str());
+        }
+        if let Some(state) = filter.state {
+            query.push(" AND state = ").push_bind(state.to_code());
+        }
+        if let Some(context) = &filter.context {
+            // A context that follows from the task's id is not stored.
+            match task_of(context) {
+                Some(task) => query.push(" AND context_id IS NULL AND id = ").push_bind(task.as_uuid()),
+                None => query.push(" AND context_id = ").push_bind(context.as_str()),
+            };
+        }
+        if let Some((at, id)) = filter.before {
+            query.push(" AND (updated_at, id) < (").push_bind(at).push(", ").push_bind(id.as_uuid()).push(")");
+        }
+        query.push(" ORDER BY updated_at DESC, id DESC LIMIT ").push_bind(i64::from(filter.limit));
+        query
+    }
+
+    async fn waiting(&self, connection: &mut PgConnection, id: TaskId) -> Result<Option<Task>, StoreError> {
+        let mut query = QueryBuilder::<Postgres>::new("SELECT ");
+        query.push(TASK_COLUMNS).push(" FROM tasks WHERE tenant_id = ").push_bind(self.tenant.as_uuid());
+        query.push(" AND id = ").push_bind(id.as_uuid()).push(" AND id >= ").push_bind(self.oldest());
+        query.push(" AND state IN (2, 3) FOR UPDATE");
+        let row = query.build_query_as::<TaskRow>().fetch_optional(connection).await?;
+        row.map(TaskRow::task).transpose()
+    }
+
+    async fn cancel_with(
+        &self,
+        connection: &mut PgConnection,
+        id: TaskId,
+        at: OffsetDateTime,
+        events: &[Event],
+    ) -> Result<(), StoreError> {
+        let seqs: Vec<i32> = events.iter().map(|event| i32::try_from(event.seq).unwrap_or(i32::MAX)).collect();
+        let times: Vec<OffsetDateTime> = events.iter().map(|event| event.at).collect();
+        let texts: Vec<String> =
+            events.iter().map(|event| String::from(pleat_domain::json::raw(&event.body).get())).collect();
+        sqlx::query(
+            "WITH canceled AS (
+                 UPDATE tasks SET state = $3, ask = NULL, updated_at = $4, last_seq = $5
+                 WHERE tenant_id = $1 AND id = $2 RETURNING tenant_id, id
+             )
+             INSERT INTO task_events (tenant_id, task_id, seq, at, body)
+             SELECT c.tenant_id, c.id, e.seq, e.at, e.body::json
+             FROM canceled c, UNNEST($6::int[], $7::timestamptz[], $8::text[]) AS e(seq, at, body)",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(id.as_uuid())
+        .bind(TaskState::Canceled.to_code())
+        .bind(at)
+        .bind(seqs.last())
+        .bind(&seqs)
+        .bind(times)
+        .bind(texts)
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+}
+
+/// The task whose id gives this context, if it has that form.
+fn task_of(context: &ContextId) -> Option<TaskId> {
+    let digits = context.as_str().strip_prefix("ctx_")?;
+    let task: TaskId = format!("task_{digits}").parse().ok()?;
+    (ContextId::of_task(task) == *context).then_some(task)
+}

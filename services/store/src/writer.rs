@@ -1,0 +1,135 @@
+//! Group commit: many tasks of many tenants in one statement, each acknowledged after the commit.
+//!
+//! A caller's commit is encoded in the caller's own task, queued, and answered when it is durable. All commits of one
+//! task go to the same writer and are never in one batch together, so they take effect in order. Nothing here decides
+//! what a task should be.
+
+mod batch;
+mod encoded;
+mod flush;
+mod statement;
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pleat_domain::{Event, LogLine, Task, TaskId, TenantId};
+use sqlx::postgres::PgConnectOptions;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::StoreConfig;
+use crate::error::StoreError;
+use crate::node::Lease;
+use crate::writer::encoded::Encoded;
+use crate::writer::worker::Worker;
+
+/// Payload bytes that may wait in the queues; a count alone would let large outputs fill the memory.
+const QUEUED_BYTES: usize = 256 * 1024 * 1024;
+
+/// One durable step of a task.
+#[derive(Debug, Clone)]
+pub struct Commit {
+    pub tenant: TenantId,
+    /// The task as it is after this step.
+    pub task: Arc<Task>,
+    pub change: Change,
+    pub events: Vec<Event>,
+    /// One log row, if there are lines.
+    pub logs: Vec<LogLine>,
+    /// The number of that log row within the task.
+    pub log_seq: u32,
+}
+
+/// What a commit does to the task's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// A new row, leased to this node, with its alias if the task has one. Doing it twice is doing it once.
+    Insert,
+    /// Of a task that this node holds and that is not final or waiting. `input` stays as it was.
+    Update,
+    /// Continues a waiting task on this node; `task.turn` is the new turn, one above the stored one.
+    Resume,
+    /// Events and logs only, of a task that this node holds.
+    Append,
+}
+
+/// What became of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    Done,
+    /// The task is no longer this node's to change: another owner, another turn, or final. Nothing of the commit was
+    /// written, events included.
+    Fenced,
+}
+
+/// The way in to a node's writers.
+pub struct Writer {
+    queues: Vec<mpsc::Sender<Operation>>,
+    waiting_bytes: Arc<AtomicUsize>,
+}
+
+/// A commit on its way.
+struct Operation {
+    encoded: Encoded,
+    reply: oneshot::Sender<Result<Written, StoreError>>,
+}
+
+impl Writer {
+    pub(crate) fn start(
+        config: &StoreConfig,
+        options: &PgConnectOptions,
+        lease: &Arc<Lease>,
+        tracker: &TaskTracker,
+        stop: &CancellationToken,
+    ) -> Self {
+        let writers = config.writers.max(1);
+        let waiting_bytes = Arc::new(AtomicUsize::new(0));
+        let queues = (0..writers).map(|_| {
+            let (sender, receiver) = mpsc::channel(config.queue.div_ceil(writers).max(1));
+            let worker = Worker::new(config, options.clone(), lease.clone(), receiver, stop.clone());
+            tracker.spawn(worker.run());
+            sender
+        });
+        Self { queues: queues.collect(), waiting_bytes }
+    }
+
+    /// Returns after COMMIT.
+    pub async fn commit(&self, commit: Commit) -> Result<Written, StoreError> {
+        let queue = self.queue(commit.task.id).ok_or(StoreError::Closed)?;
+        let encoded = Encoded::new(commit);
+        let _claim = self.claim(encoded.bytes)?;
+        let (reply, answer) = oneshot::channel();
+        queue.try_send(Operation { encoded, reply }).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => StoreError::Busy,
+            mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
+        })?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// The low bits of a UUIDv7 are random.
+    fn queue(&self, task: TaskId) -> Option<&mpsc::Sender<Operation>> {
+        let index = task.as_uuid().as_u128() % (self.queues.len() as u128);
+        self.queues.get(usize::try_from(index).unwrap_or(0))
+    }
+
+    /// One commit alone always fits, however large.
+    fn claim(&self, bytes: usize) -> Result<Claim, StoreError> {
+        let before = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let claim = Claim { bytes, waiting: self.waiting_bytes.clone() };
+        if before > 0 && before + bytes > QUEUED_BYTES { Err(StoreError::Busy) } else { Ok(claim) }
+    }
+}
+
+/// Bytes that are given back when their commit is answered, or its caller gone.
+struct Claim {
+    bytes: usize,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,184 @@
+//! Writing a batch and answering its callers, also when the connection is lost or a row is bad.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, PgConnection};
+use time::OffsetDateTime;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::connect::{self, Role};
+use crate::error::{Kind, StoreError};
+use crate::node::Lease;
+use crate::partitions;
+use crate::writer::batch::{bind, integer, shape};
+use crate::writer::encoded::Encoded;
+use crate::writer::{Change, Operation, Written};
+
+/// Longer than the server's own statement time-out: only a dead network gets here.
+const ANSWER: Duration = Duration::from_secs(40);
+/// How long a database that is away is waited for; it may be restarting after a crash.
+const RECONNECT: Duration = Duration::from_secs(10);
+const RECONNECT_STEP: Duration = Duration::from_millis(100);
+
+pub(super) struct Flusher {
+    options: PgConnectOptions,
+    lease: Arc<Lease>,
+    retention: Duration,
+    connection: Option<PgConnection>,
+}
+
+impl Flusher {
+    pub(super) const fn new(options: PgConnectOptions, lease: Arc<Lease>, retention: Duration) -> Self {
+        Self { options, lease, retention, connection: None }
+    }
+
+    /// Every operation is answered when this returns.
+    pub(super) async fn flush(&mut self, batch: Vec<Operation>) {
+        // Whether an earlier try may have taken effect, and whether missing partitions were made.
+        let (mut unsure, mut partitioned) = (false, false);
+        let mut parts = vec![batch];
+        while let Some(mut part) = parts.pop() {
+            let error = match self.write(&part).await {
+                Ok(settled) => {
+                    self.answer(part, &settled, unsure).await;
+                    continue;
+                }
+                Err(error) => error,
+            };
+            match Kind::of(&error) {
+                Kind::ConnectionLost if !unsure => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a writer lost its connection");
+                    self.connection = None;
+                    unsure = true;
+                    parts.push(part);
+                }
+                Kind::NoPartition if !partitioned => {
+                    partitioned = true;
+                    self.make_partitions().await;
+                    parts.push(part);
+                }
+                Kind::NoPartition | Kind::BadCharacter | Kind::Duplicate | Kind::BadRow if part.len() > 1 => {
+                    let second = part.split_off(part.len() / 2);
+                    parts.push(second);
+                    parts.push(part);
+                }
+                kind => self.refuse(part, kind, error).await,
+            }
+        }
+    }
+
+    /// The ids of the tasks whose step was taken; the statement is its own transaction.
+    async fn write(&mut self, part: &[Operation]) -> Result<HashSet<Uuid>, sqlx::Error> {
+        let commits: Vec<&Encoded> = part.iter().map(|operation| &operation.encoded).collect();
+        let shape = shape(commits.iter().copied());
+        let oldest = partitions::bound(OffsetDateTime::now_utc() - self.retention);
+        let lease = self.lease.current();
+        let connection = self.connected().await?;
+        let query = bind(sqlx::query(AssertSqlSafe(shape.sql())), &commits, lease, oldest, shape);
+        let rows = tokio::time::timeout(ANSWER, query.fetch_all(connection)).await.map_err(|_| timed_out())??;
+        rows.iter().map(|row| sqlx::Row::try_get(row, 0)).collect()
+    }
+
+    async fn connected(&mut self) -> Result<&mut PgConnection, sqlx::Error> {
+        if self.connection.is_none() {
+            let deadline = Instant::now() + RECONNECT;
+            self.connection = Some(loop {
+                match connect::single(&self.options, Role::Writer).await {
+                    Ok(connection) => break connection,
+                    Err(error) if Instant::now() >= deadline => {
+                        return Err(sqlx::Error::Io(std::io::Error::other(error)));
+                    }
+                    Err(_) => tokio::time::sleep(RECONNECT_STEP).await,
+                }
+            });
+        }
+        self.connection.as_mut().ok_or(sqlx::Error::WorkerCrashed)
+    }
+
+    /// The clock may have run ahead of the maintenance, as after a machine's sleep.
+    async fn make_partitions(&self) {
+        if let Err(error) = partitions::ensure(&self.options, OffsetDateTime::now_utc()).await {
+            tracing::error!(error = &error as &dyn std::error::Error, "partitions could not be made");
+        }
+    }
+
+    async fn answer(&mut self, part: Vec<Operation>, settled: &HashSet<Uuid>, unsure: bool) {
+        for operation in part {
+            let outcome = if settled.contains(&operation.encoded.id()) {
+                Ok(Written::Done)
+            } else {
+                self.explain(&operation.encoded, unsure).await
+            };
+            // A caller that went away does not undo its commit.
+            let _ = operation.reply.send(outcome);
+        }
+    }
+
+    /// Why a step was not taken this time: it had been before, or it may not be.
+    async fn explain(&mut self, encoded: &Encoded, unsure: bool) -> Result<Written, StoreError> {
+        let insert = encoded.commit.change == Change::Insert;
+        if (insert || unsure) && self.took_effect(encoded).await? {
+            return Ok(Written::Done);
+        }
+        match &encoded.task().alias {
+            Some(alias) if insert => Err(StoreError::AliasTaken(alias.clone())),
+            _ => Ok(Written::Fenced),
+        }
+    }
+
+    async fn took_effect(&mut self, encoded: &Encoded) -> Result<bool, StoreError> {
+        let connection = self.connected().await?;
+        let task = encoded.task();
+        let last = encoded.commit.events.last();
+        let found = match encoded.commit.change {
+            Change::Insert => sqlx::query("SELECT FROM tasks WHERE tenant_id = $1 AND id = $2")
+                .bind(encoded.commit.tenant.as_uuid())
+                .bind(encoded.id()),
+            Change::Update | Change::Resume => sqlx::query(
+                "SELECT FROM tasks WHERE tenant_id = $1 AND id = $2 AND state = $3 AND turn = $4 AND updated_at = $5",
+            )
+            .bind(encoded.commit.tenant.as_uuid())
+            .bind(encoded.id())
+            .bind(task.state.to_code())
+            .bind(task.turn)
+            .bind(task.updated_at),
+            Change::Append => sqlx::query(
+                "SELECT FROM task_events
+                 WHERE tenant_id = $1 AND task_id = $2 AND seq = $3 AND at = $4 AND body::text = $5",
+            )
+            .bind(encoded.commit.tenant.as_uuid())
+            .bind(encoded.id())
+            .bind(last.map(|event| integer(event.seq)))
+            .bind(last.map(|event| event.at))
+            .bind(encoded.events.last()),
+        };
+        Ok(found.fetch_optional(connection).await?.is_some())
+    }
+
+    /// The end of a part that could not be written.
+    async fn refuse(&mut self, part: Vec<Operation>, kind: Kind, error: sqlx::Error) {
+        if kind == Kind::ConnectionLost {
+            self.connection = None;
+        }
+        let error = StoreError::from(error);
+        for operation in part {
+            // A taken sequence number means that somebody else writes this task's events now, or that we did before.
+            let outcome = match kind {
+                Kind::Duplicate => self
+                    .took_effect(&operation.encoded)
+                    .await
+                    .map(|done| if done { Written::Done } else { Written::Fenced }),
+                _ => Err(error.clone()),
+            };
+            let _ = operation.reply.send(outcome);
+        }
+    }
+}
+
+fn timed_out() -> sqlx::Error {
+    sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())
+}

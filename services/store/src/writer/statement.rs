@@ -1,0 +1,128 @@
+//! The SQL of a batch, put together from fixed parts: a batch pays only for what is in it.
+//!
+//! The common batch, finished tasks without events or logs, is one plain INSERT. Everything else is one statement of
+//! common table expressions, whose parts see the same snapshot: what `settled` does not name was not written, and its
+//! events and logs are not either.
+
+/// Which parts a batch needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) inserts: bool,
+    pub(super) aliases: bool,
+    pub(super) updates: bool,
+    pub(super) appends: bool,
+    pub(super) events: bool,
+    pub(super) logs: bool,
+}
+
+impl Shape {
+    pub(super) const fn is_plain(self) -> bool {
+        !(self.aliases || self.updates || self.appends || self.events || self.logs)
+    }
+
+    /// Answers the ids of the tasks whose step was taken.
+    pub(super) fn sql(self) -> String {
+        if self.is_plain() {
+            return format!("{INSERT} FROM {TASKS} {IF_NEW} RETURNING id");
+        }
+        let mut sql = format!("WITH input AS MATERIALIZED (SELECT * FROM {TASKS_AND_CHANGE})");
+        let mut settled = Vec::new();
+        if self.aliases {
+            sql.push_str(ALIASED);
+        }
+        if self.inserts {
+            let chosen = if self.aliases { UNLESS_TAKEN } else { "" };
+            sql.push_str(&format!(
+                ", inserted AS ({INSERT} FROM input u WHERE u.change = 0 {chosen} {IF_NEW} RETURNING tenant_id, id)"
+            ));
+            settled.push("SELECT tenant_id, id FROM inserted");
+        }
+        if self.updates {
+            sql.push_str(UPDATED);
+            settled.push("SELECT tenant_id, id FROM updated");
+        }
+        if self.appends {
+            sql.push_str(APPENDED);
+            settled.push("SELECT tenant_id, id FROM appended");
+        }
+        sql.push_str(&format!(", settled AS ({})", settled.join(" UNION ALL ")));
+        if self.events {
+            sql.push_str(EVENTS);
+        }
+        if self.logs {
+            sql.push_str(LOGS);
+        }
+        sql.push_str(" SELECT id FROM settled");
+        sql
+    }
+}
+
+const INSERT: &str = "\
+INSERT INTO tasks (tenant_id, id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, \
+history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, lease_owner, lease_epoch) \
+SELECT u.tenant_id, u.id, u.skill, u.version, u.context_id, u.parent_id, u.caller, u.door, u.alias, u.state, \
+u.failure::json, u.ask::json, u.input::json, u.history::json, u.artifacts::json, u.attempt, u.turn, u.last_seq, \
+u.cpu_us, u.wall_us, u.created_at, u.updated_at, $23::uuid, $24::bigint";
+
+const TASKS: &str = "\
+UNNEST($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], \
+$10::smallint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::smallint[], $17::smallint[], \
+$18::int[], $19::bigint[], $20::bigint[], $21::timestamptz[], $22::timestamptz[]) \
+AS u(tenant_id, id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, history, \
+artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at)";
+
+const TASKS_AND_CHANGE: &str = "\
+UNNEST($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], \
+$10::smallint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::smallint[], $17::smallint[], \
+$18::int[], $19::bigint[], $20::bigint[], $21::timestamptz[], $22::timestamptz[], $25::smallint[]) \
+AS u(tenant_id, id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, history, \
+artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, change)";
+
+/// A lost connection leaves open whether an insert took effect; it is then sent again.
+const IF_NEW: &str = "ON CONFLICT (tenant_id, id) DO NOTHING";
+
+/// An alias whose task is past retention ($28 is the oldest id) is free again. Ordered, so that two writers that meet
+/// do not lock each other out.
+const ALIASED: &str = "\
+, aliased AS (\
+INSERT INTO task_aliases AS a (tenant_id, caller, alias, task_id) \
+SELECT u.tenant_id, u.caller, u.alias, u.id FROM input u WHERE u.change = 0 AND u.alias IS NOT NULL \
+ORDER BY u.tenant_id, u.caller, u.alias \
+ON CONFLICT (tenant_id, caller, alias) DO UPDATE SET task_id = excluded.task_id WHERE a.task_id < $28::uuid \
+RETURNING a.task_id)";
+
+const UNLESS_TAKEN: &str = "AND (u.alias IS NULL OR u.id IN (SELECT task_id FROM aliased))";
+
+/// Without the bounds, the join would visit every partition.
+const UPDATED: &str = "\
+, updated AS (\
+UPDATE tasks t SET state = u.state, failure = u.failure::json, ask = u.ask::json, \
+input = coalesce(u.input::json, t.input), history = u.history::json, artifacts = u.artifacts::json, \
+attempt = u.attempt, turn = u.turn, last_seq = u.last_seq, cpu_us = u.cpu_us, wall_us = u.wall_us, \
+updated_at = u.updated_at, lease_owner = $23::uuid, lease_epoch = $24::bigint \
+FROM input u \
+WHERE t.tenant_id = u.tenant_id AND t.id = u.id AND t.id BETWEEN $26::uuid AND $27::uuid AND (\
+(u.change = 1 AND t.state IN (0, 1) AND t.lease_owner = $23::uuid AND t.lease_epoch = $24::bigint) OR \
+(u.change = 2 AND t.state IN (2, 3) AND t.turn = u.turn - 1)) \
+RETURNING t.tenant_id, t.id)";
+
+const APPENDED: &str = "\
+, appended AS (\
+SELECT t.tenant_id, t.id FROM input u JOIN tasks t ON t.tenant_id = u.tenant_id AND t.id = u.id \
+WHERE u.change = 3 AND t.id BETWEEN $26::uuid AND $27::uuid \
+AND t.state IN (0, 1) AND t.lease_owner = $23::uuid AND t.lease_epoch = $24::bigint)";
+
+const EVENTS: &str = "\
+, evented AS (\
+INSERT INTO task_events (tenant_id, task_id, seq, at, body) \
+SELECT s.tenant_id, s.id, e.seq, e.at, e.body::json \
+FROM UNNEST($29::uuid[], $30::int[], $31::timestamptz[], $32::text[]) AS e(task_id, seq, at, body) \
+JOIN settled s ON s.id = e.task_id)";
+
+const LOGS: &str = "\
+, logged AS (\
+INSERT INTO task_logs (tenant_id, task_id, seq, skill, version, at, lines) \
+SELECT s.tenant_id, s.id, l.seq, u.skill, u.version, l.at, l.lines::json \
+FROM UNNEST($33::uuid[], $34::int[], $35::timestamptz[], $36::text[]) AS l(task_id, seq, at, lines) \
+JOIN settled s ON s.id = l.task_id JOIN input u ON u.tenant_id = s.tenant_id AND u.id = s.id \
+ON CONFLICT (task_id, seq) DO NOTHING)";

@@ -1,0 +1,133 @@
+//! One writer: takes what is queued, waits for company only while there is concurrency, and flushes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::config::StoreConfig;
+use crate::node::Lease;
+use crate::writer::Operation;
+use crate::writer::flush::Flusher;
+
+/// A batch stops growing here, so that large outputs do not make one enormous statement.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+/// After a pause this long, whoever comes is alone.
+const QUIET: Duration = Duration::from_millis(5);
+
+pub(super) struct Worker {
+    receiver: mpsc::Receiver<Operation>,
+    flusher: Flusher,
+    stop: CancellationToken,
+    most: usize,
+    linger: Duration,
+    /// The size of the last batch and when it was done: how many are likely to come back soon.
+    company: usize,
+    flushed: Instant,
+    /// Taken from the queue but not fit for the batch at hand.
+    carried: Option<Operation>,
+}
+
+impl Worker {
+    pub(super) fn new(
+        config: &StoreConfig,
+        options: PgConnectOptions,
+        lease: Arc<Lease>,
+        receiver: mpsc::Receiver<Operation>,
+        stop: CancellationToken,
+    ) -> Self {
+        Self {
+            receiver,
+            flusher: Flusher::new(options, lease, config.retention),
+            stop,
+            most: config.batch.max(1),
+            linger: config.linger,
+            company: 1,
+            flushed: Instant::now(),
+            carried: None,
+        }
+    }
+
+    /// Ends when told to stop, after everything that was queued has been answered.
+    pub(super) async fn run(mut self) {
+        while let Some(first) = self.first().await {
+            let mut batch = Batch::new(first);
+            self.take_queued(&mut batch);
+            if self.expects_company() {
+                self.take_lingering(&mut batch).await;
+            }
+            self.company = batch.operations.len();
+            self.flusher.flush(batch.operations).await;
+            self.flushed = Instant::now();
+        }
+    }
+
+    async fn first(&mut self) -> Option<Operation> {
+        if let Some(carried) = self.carried.take() {
+            return Some(carried);
+        }
+        tokio::select! {
+            biased;
+            operation = self.receiver.recv() => operation,
+            () = self.stop.cancelled() => {
+                self.receiver.close();
+                self.receiver.recv().await
+            }
+        }
+    }
+
+    fn expects_company(&self) -> bool {
+        self.carried.is_none() && self.company > 1 && self.flushed.elapsed() < QUIET
+    }
+
+    fn take_queued(&mut self, batch: &mut Batch) {
+        while self.carried.is_none() && batch.operations.len() < self.most {
+            match self.receiver.try_recv() {
+                Ok(operation) => self.carried = batch.add(operation),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Until as many are here as last time, or the time is up.
+    async fn take_lingering(&mut self, batch: &mut Batch) {
+        let deadline = Instant::now() + self.linger;
+        let enough = self.company.min(self.most);
+        while self.carried.is_none() && batch.operations.len() < enough && !self.stop.is_cancelled() {
+            match tokio::time::timeout_at(deadline, self.receiver.recv()).await {
+                Ok(Some(operation)) => self.carried = batch.add(operation),
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+}
+
+struct Batch {
+    operations: Vec<Operation>,
+    tasks: HashSet<Uuid>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn new(first: Operation) -> Self {
+        let tasks = HashSet::from([first.encoded.id()]);
+        Self { bytes: first.encoded.bytes, operations: vec![first], tasks }
+    }
+
+    /// Gives back what must wait for the next batch: a second step of a task would not see the first in the snapshot
+    /// that one statement works on.
+    fn add(&mut self, operation: Operation) -> Option<Operation> {
+        let fits = self.bytes + operation.encoded.bytes <= BATCH_BYTES;
+        if !fits || !self.tasks.insert(operation.encoded.id()) {
+            return Some(operation);
+        }
+        self.bytes += operation.encoded.bytes;
+        self.operations.push(operation);
+        None
+    }
+}

@@ -1,0 +1,13 @@
+//! The store against a real Postgres: one cluster for this process, a database for every test.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
+mod functions;
+mod isolation;
+mod listing;
+mod lost_nodes;
+mod opening;
+mod platform;
+mod retention;
+mod support;
+mod writing;
+mod writing_under_stress;

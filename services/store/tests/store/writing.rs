@@ -1,0 +1,172 @@
+//! The writers: what is written, what is refused, and by what right.
+
+use pleat_domain::task::Ask;
+use pleat_domain::{Block, ContextId, Failure, Message, Reason, Task, TaskId, TaskState};
+use pleat_store::{Change, StoreError, Written};
+
+use crate::support::{Fixture, caller, plain, raw, running, spelled, step, task, then, told};
+
+#[tokio::test]
+async fn a_task_reads_back_as_it_was_written() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let message = Message::user("m-1", vec![Block::text("nul \0 and 𝄞"), Block::data(serde_json::json!({"a": "\0"}))]);
+    let rich = Task {
+        context: ContextId::try_from("talk".to_owned()).unwrap(),
+        parent: Some(TaskId::new()),
+        alias: Some("chosen".into()),
+        state: TaskState::InputRequired,
+        failure: Some(Failure::new(Reason::Trap, "nul \0").with_detail("stack")),
+        ask: Some(Ask { prompt: "which?\0".into(), schema: Some(raw("{}")), state: Some(raw("[1,  2]")) }),
+        input: raw(r#"{"nul":"\u0000",  "big": 123456789012345678901234567890, "b":1.10}"#),
+        history: vec![message],
+        ..task()
+    };
+    for task in [rich, task()] {
+        assert_eq!(fixture.store.writer().commit(plain(&tenant, &task, Change::Insert)).await.unwrap(), Written::Done);
+        let read = handle.task(task.id, None).await.unwrap().unwrap();
+        assert_eq!(spelled(&read), spelled(&task));
+    }
+}
+
+#[tokio::test]
+async fn inserting_twice_is_inserting_once() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let task = Task { alias: Some("mine".into()), ..running() };
+    for _ in 0..2 {
+        let written = fixture.store.writer().commit(step(&tenant, &task, Change::Insert)).await.unwrap();
+        assert_eq!(written, Written::Done);
+    }
+    assert_eq!(told(&handle, task.id).await, [(1, Some(TaskState::Working))]);
+}
+
+#[tokio::test]
+async fn an_alias_belongs_to_one_task_of_its_caller() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let first = Task { alias: Some("mine".into()), ..task() };
+    let second = Task { alias: Some("mine".into()), ..task() };
+    let of_another = Task { alias: Some("mine".into()), caller: caller("b"), ..task() };
+    let writer = fixture.store.writer();
+    writer.commit(plain(&tenant, &first, Change::Insert)).await.unwrap();
+    let refused = writer.commit(step(&tenant, &second, Change::Insert)).await.unwrap_err();
+    assert!(matches!(&refused, StoreError::AliasTaken(alias) if alias == "mine"), "{refused:?}");
+    assert!(handle.task(second.id, None).await.unwrap().is_none());
+    assert!(handle.events_after(second.id, 0, 10).await.unwrap().is_empty());
+    writer.commit(plain(&tenant, &of_another, Change::Insert)).await.unwrap();
+
+    assert_eq!(handle.task_by_alias(&caller("a"), "mine").await.unwrap(), Some(first.id));
+    assert_eq!(handle.task_by_alias(&caller("b"), "mine").await.unwrap(), Some(of_another.id));
+    assert_eq!(handle.task_by_alias(&caller("a"), "other").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_task_goes_through_its_turns() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let writer = fixture.store.writer();
+    let working = running();
+    let chunk = then(&working, TaskState::Working);
+    let waiting = then(&chunk, TaskState::InputRequired);
+    let again = Task { turn: 2, input: raw("2"), ..then(&waiting, TaskState::Working) };
+    let done = Task { input: raw("3"), ..then(&again, TaskState::Completed) };
+    for (task, change) in [
+        (&working, Change::Insert),
+        (&chunk, Change::Append),
+        (&waiting, Change::Update),
+        (&again, Change::Resume),
+        (&done, Change::Update),
+    ] {
+        assert_eq!(writer.commit(step(&tenant, task, change)).await.unwrap(), Written::Done, "{change:?}");
+    }
+    let read = handle.task(working.id, None).await.unwrap().unwrap();
+    assert_eq!((read.state, read.turn, read.last_seq), (TaskState::Completed, 2, 5));
+    assert_eq!(read.input.get(), "2", "an update leaves the input of its turn");
+    let states =
+        [TaskState::Working, TaskState::Working, TaskState::InputRequired, TaskState::Working, TaskState::Completed];
+    let expected: Vec<_> = (1..).zip(states.map(Some)).collect();
+    assert_eq!(told(&handle, working.id).await, expected);
+    assert_eq!(handle.events_after(working.id, 3, 1).await.unwrap()[0].seq, 4);
+}
+
+#[tokio::test]
+async fn a_final_task_is_fenced_and_its_events_stay_as_they_are() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let writer = fixture.store.writer();
+    let working = running();
+    let done = then(&working, TaskState::Canceled);
+    writer.commit(step(&tenant, &working, Change::Insert)).await.unwrap();
+    writer.commit(step(&tenant, &done, Change::Update)).await.unwrap();
+    let before = told(&handle, working.id).await;
+    let late = then(&done, TaskState::Completed);
+    for change in [Change::Update, Change::Append, Change::Resume] {
+        let written = writer.commit(step(&tenant, &late, change)).await.unwrap();
+        assert_eq!(written, Written::Fenced, "{change:?}");
+    }
+    assert_eq!(told(&handle, working.id).await, before);
+    assert_eq!(handle.task(working.id, None).await.unwrap().unwrap().state, TaskState::Canceled);
+}
+
+#[tokio::test]
+async fn a_waiting_task_is_resumed_once() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let writer = fixture.store.writer();
+    let waiting = Task { state: TaskState::AuthRequired, ..running() };
+    writer.commit(step(&tenant, &waiting, Change::Insert)).await.unwrap();
+    let resumed = Task { turn: 2, ..then(&waiting, TaskState::Working) };
+    let outcomes = futures::future::join_all([
+        writer.commit(step(&tenant, &resumed, Change::Resume)),
+        writer.commit(step(&tenant, &resumed, Change::Resume)),
+    ])
+    .await;
+    let outcomes: Vec<_> = outcomes.into_iter().map(Result::unwrap).collect();
+    assert!(outcomes.contains(&Written::Done) && outcomes.contains(&Written::Fenced), "{outcomes:?}");
+    let wrong_turn = Task { turn: 4, ..then(&resumed, TaskState::Working) };
+    assert_eq!(writer.commit(step(&tenant, &wrong_turn, Change::Resume)).await.unwrap(), Written::Fenced);
+    assert_eq!(told(&handle, waiting.id).await.len(), 2);
+}
+
+#[tokio::test]
+async fn another_nodes_task_is_fenced() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let working = running();
+    fixture.store.writer().commit(step(&tenant, &working, Change::Insert)).await.unwrap();
+    let other = pleat_store::Store::open(pleat_store::StoreConfig::new(fixture.url.as_str())).await.unwrap();
+    assert_ne!(other.node(), fixture.store.node());
+    let done = then(&working, TaskState::Completed);
+    assert_eq!(other.writer().commit(step(&tenant, &done, Change::Update)).await.unwrap(), Written::Fenced);
+    assert_eq!(other.writer().commit(step(&tenant, &done, Change::Append)).await.unwrap(), Written::Fenced);
+    assert_eq!(told(&handle, working.id).await.len(), 1);
+    assert_eq!(fixture.store.writer().commit(step(&tenant, &done, Change::Update)).await.unwrap(), Written::Done);
+    other.close().await;
+}
+
+#[tokio::test]
+async fn a_waiting_task_is_cancelled_with_its_event_and_a_running_one_is_not() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let writer = fixture.store.writer();
+    let stored = Task { state: TaskState::InputRequired, ..running() };
+    let derived = Task { state: TaskState::InputRequired, last_seq: 0, artifacts: Vec::new(), ..task() };
+    let busy = running();
+    writer.commit(step(&tenant, &stored, Change::Insert)).await.unwrap();
+    writer.commit(plain(&tenant, &derived, Change::Insert)).await.unwrap();
+    writer.commit(step(&tenant, &busy, Change::Insert)).await.unwrap();
+
+    assert!(handle.cancel_idle(stored.id).await.unwrap());
+    assert!(!handle.cancel_idle(stored.id).await.unwrap());
+    assert!(!handle.cancel_idle(busy.id).await.unwrap());
+    assert!(!handle.cancel_idle(TaskId::new()).await.unwrap());
+    let waiting = Some(TaskState::InputRequired);
+    let canceled = Some(TaskState::Canceled);
+    assert_eq!(told(&handle, stored.id).await, [(1, waiting), (2, canceled)]);
+
+    assert!(handle.cancel_idle(derived.id).await.unwrap());
+    assert_eq!(told(&handle, derived.id).await, [(1, Some(TaskState::Working)), (2, waiting), (3, canceled)]);
+    let read = handle.task(derived.id, None).await.unwrap().unwrap();
+    assert_eq!((read.state, read.last_seq), (TaskState::Canceled, 3));
+}
