@@ -30,7 +30,8 @@ CREATE TABLE tasks (
     lease_epoch bigint NOT NULL,
     CONSTRAINT tasks_pkey PRIMARY KEY (tenant_id, id)
 ) PARTITION BY RANGE (id);
-CREATE INDEX tasks_leased ON tasks (lease_owner) WHERE state IN (0, 1);
+-- What is not final: little at any time, looked through for lost nodes and for tasks whose time is up.
+CREATE INDEX tasks_unfinished ON tasks (lease_owner) WHERE state IN (0, 1, 2, 3);
 CREATE INDEX tasks_of_caller ON tasks (tenant_id, caller, updated_at DESC);
 CREATE INDEX tasks_of_context ON tasks (tenant_id, context_id) WHERE context_id IS NOT NULL;
 

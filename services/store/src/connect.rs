@@ -12,6 +12,8 @@ use crate::error::StoreError;
 /// Every wait has an end: a pool that is used up answers as unreachable after this.
 const ACQUIRE: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_secs(10);
+/// A connection used within this time is taken as it is: asking first whether it lives would double the round trips.
+const FRESH: Duration = Duration::from_millis(20);
 
 /// What a connection may do.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +47,15 @@ pub(crate) async fn pool(options: &PgConnectOptions, role: Role, size: u32) -> R
     let pool = PgPoolOptions::new()
         .max_connections(size)
         .acquire_timeout(ACQUIRE)
+        .test_before_acquire(false)
+        .before_acquire(|connection, state| {
+            Box::pin(async move {
+                if state.idle_for > FRESH {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
         .after_connect(move |connection, _| {
             Box::pin(async move { sqlx::raw_sql(role.session()).execute(connection).await.map(drop) })
         })

@@ -11,6 +11,8 @@ pub enum StoreError {
     BadUrl(#[source] Arc<sqlx::Error>),
     #[error("the database cannot be reached; see that it runs and that its address is right")]
     Unreachable(#[source] Arc<sqlx::Error>),
+    #[error("the database refused the login; see the user, the password and the database's name in its address")]
+    Refused(#[source] Arc<sqlx::Error>),
     #[error("the database was set up by a newer pleat (migration {version}); run that version or a later one")]
     SchemaTooNew { version: i64 },
     #[error("the database's schema could not be brought up to date; see the cause, nothing was changed by this step")]
@@ -48,6 +50,7 @@ impl From<sqlx::Error> for StoreError {
         let error = Arc::new(error);
         match kind {
             Kind::ConnectionLost => Self::Unreachable(error),
+            Kind::LoginRefused => Self::Refused(error),
             Kind::NoPartition => Self::OutsideRetention(error),
             Kind::BadCharacter => Self::Unstorable(error),
             Kind::Duplicate | Kind::BadRow | Kind::Other => Self::Database(error),
@@ -60,6 +63,7 @@ impl From<sqlx::Error> for StoreError {
 pub(crate) enum Kind {
     /// The connection is gone, or the server is going; whether the statement took effect is unknown.
     ConnectionLost,
+    LoginRefused,
     NoPartition,
     BadCharacter,
     Duplicate,
@@ -90,6 +94,7 @@ impl Kind {
             "23505" => Self::Duplicate,
             code => match code.get(..2) {
                 Some("08") => Self::ConnectionLost,
+                Some("28" | "3D") => Self::LoginRefused,
                 Some("21" | "22" | "23" | "40" | "54") => Self::BadRow,
                 _ => Self::Other,
             },

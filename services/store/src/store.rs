@@ -22,6 +22,9 @@ use crate::writer::Writer;
 /// How long the writers may take to write what is queued when the store closes.
 const FLUSH: Duration = Duration::from_secs(30);
 
+/// Connections for the beat, the sweep and the maintenance, so that none waits for another.
+const KEEPERS: u32 = 3;
+
 /// A node's store. Clones share everything; the loops end with [`Store::close`], or with the last clone.
 #[derive(Clone)]
 pub struct Store {
@@ -46,7 +49,7 @@ impl Store {
         migrate::run(&mut owner).await?;
         owner.close().await?;
         let readers = connect::pool(&options, Role::App, config.readers.max(1)).await?;
-        let keepers = connect::pool(&options, Role::Writer, 2).await?;
+        let keepers = connect::pool(&options, Role::Writer, KEEPERS).await?;
         let keeper = Keeper { options, pool: keepers, retention: config.retention };
         keeper.maintain(OffsetDateTime::now_utc()).await?;
         let lease = Arc::new(Lease::take(&keeper.pool).await?);

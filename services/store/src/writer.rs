@@ -74,6 +74,7 @@ pub struct Writer {
 struct Operation {
     encoded: Encoded,
     reply: oneshot::Sender<Result<Written, StoreError>>,
+    _claim: Claim,
 }
 
 impl Writer {
@@ -99,9 +100,9 @@ impl Writer {
     pub async fn commit(&self, commit: Commit) -> Result<Written, StoreError> {
         let queue = self.queue(commit.task.id).ok_or(StoreError::Closed)?;
         let encoded = Encoded::new(commit);
-        let _claim = self.claim(encoded.bytes)?;
+        let claim = self.claim(encoded.bytes)?;
         let (reply, answer) = oneshot::channel();
-        queue.try_send(Operation { encoded, reply }).map_err(|error| match error {
+        queue.try_send(Operation { encoded, reply, _claim: claim }).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => StoreError::Busy,
             mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
         })?;
@@ -122,7 +123,7 @@ impl Writer {
     }
 }
 
-/// Bytes that are given back when their commit is answered, or its caller gone.
+/// Bytes that are given back when their commit is answered.
 struct Claim {
     bytes: usize,
     waiting: Arc<AtomicUsize>,

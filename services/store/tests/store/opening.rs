@@ -58,5 +58,8 @@ async fn an_address_that_leads_nowhere_is_said_without_the_password() {
     assert!(matches!(bad, StoreError::BadUrl(_)), "{bad:?}");
     let silent = Store::open(StoreConfig::new("postgres://u:secret@127.0.0.1:1/x")).await.err().unwrap();
     assert!(matches!(silent, StoreError::Unreachable(_)), "{silent:?}");
+    let nameless = database().await.replace("/test_", "/missing_");
+    let refused = Store::open(StoreConfig::new(nameless)).await.err().unwrap();
+    assert!(matches!(refused, StoreError::Refused(_)), "{refused:?}");
     assert!(!format!("{silent:?} {:?}", StoreConfig::new("postgres://u:secret@h/x")).contains("secret"));
 }

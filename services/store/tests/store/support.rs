@@ -73,7 +73,13 @@ pub async fn database() -> String {
 }
 
 async fn start() -> Database {
-    let data_dir = std::env::temp_dir().join(format!("pleat-store-{}", Uuid::now_v7().simple()));
+    let parent = std::env::temp_dir().join("pleat-store-tests");
+    std::fs::create_dir_all(&parent).unwrap();
+    // The cluster's files go with the process; the empty directories of earlier runs go here.
+    for left in std::fs::read_dir(&parent).unwrap().flatten() {
+        let _ = std::fs::remove_dir(left.path());
+    }
+    let data_dir = parent.join(std::process::id().to_string());
     let config = EmbeddedConfig { data_dir, database_url: None, durable: false };
     let mut database = Database::open(&config, &|_| ()).await.unwrap();
     database.make_temporary().unwrap();

@@ -122,6 +122,10 @@ async fn a_writer_survives_the_loss_of_its_connection() {
         let done = then(task, TaskState::Completed);
         assert_eq!(fixture.store.writer().commit(step(&tenant, &done, Change::Update)).await.unwrap(), Written::Done);
     }
+    // A reader that was in use a moment ago notices only when it is used again.
+    for _ in 0..3 {
+        let _ = fixture.store.ping().await;
+    }
     for task in &working {
         assert_eq!(told(&handle, task.id).await.len(), 2);
     }
