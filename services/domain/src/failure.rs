@@ -24,6 +24,8 @@ pub enum Reason {
     Busy,
     NodeLost,
     Expired,
+    /// A guardrail or another hook refused the outcome.
+    Blocked,
     /// Ours, not the function's.
     Internal,
 }
@@ -43,6 +45,7 @@ impl Reason {
             Self::Busy => "busy",
             Self::NodeLost => "node_lost",
             Self::Expired => "expired",
+            Self::Blocked => "blocked",
             Self::Internal => "internal",
         }
     }

@@ -10,7 +10,7 @@ use crate::limits::CallLimits;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Manifest {
-    /// The name it would like; the deployer's choice and the file's name go first.
+    /// The name it would like: the deployer's choice goes first, the file's name last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

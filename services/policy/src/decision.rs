@@ -12,6 +12,8 @@ pub enum Action<'a> {
     /// Use the agent's door for one's tasks (get, stream), without naming a skill.
     UseDoor,
     ReadTask(&'a Caller),
+    /// Answer a task that waits: its own caller, and nobody in its place.
+    ContinueTask(&'a Caller),
     CancelTask(&'a Caller),
     /// The control API's views of the whole tenant.
     ReadTenant,
@@ -42,6 +44,7 @@ pub fn decide(principal: &Principal, action: Action<'_>) -> Decision {
         Action::Invoke(_) => needs(principal, &[Scope::Invoke]),
         Action::UseDoor => public_door(principal),
         Action::ReadTask(owner) => own_or(principal, owner, &[Scope::Read, Scope::Deploy, Scope::Admin]),
+        Action::ContinueTask(owner) => own_or(principal, owner, &[]),
         Action::CancelTask(owner) => own_or(principal, owner, &[Scope::Deploy, Scope::Admin]),
         Action::ReadTenant => needs(principal, &[Scope::Read, Scope::Deploy, Scope::Admin]),
         Action::CancelAnyTask => needs(principal, &[Scope::Deploy, Scope::Admin]),
@@ -111,6 +114,7 @@ mod tests {
         };
         assert_eq!(decide(&reader, Action::ReadTask(&owner)), Decision::Allow);
         assert_eq!(decide(&reader, Action::CancelTask(&owner)), Decision::Deny(Denial::Hidden));
+        assert_eq!(decide(&reader, Action::ContinueTask(&owner)), Decision::Deny(Denial::Hidden));
     }
 
     #[test]

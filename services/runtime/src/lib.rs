@@ -1,1 +1,37 @@
-//! placeholder
+//! All of wasmtime: functions are compiled, stored, loaded and called here, under limits.
+//!
+//! What a function does inside its sandbox is its own affair; what comes back out passes [`HostCalls`], which the
+//! engine implements. Nothing here knows of tenants, tasks, databases or wires.
+
+mod artefacts;
+mod call;
+mod classify;
+mod clock;
+mod compile;
+mod config;
+mod error;
+mod function;
+mod guests;
+mod host;
+mod host_calls;
+mod logbook;
+mod machine;
+mod meter;
+mod outcome;
+mod runtime;
+mod snapshot;
+mod source;
+mod state;
+mod stdio;
+mod swap;
+mod text;
+
+pub use call::{Call, CallReport, Entry, GuestContext, Stop};
+pub use compile::child::compile_child_main;
+pub use config::{CompileLimits, PoolSize, RuntimeConfig};
+pub use error::{PrepareError, RuntimeError};
+pub use function::Function;
+pub use host_calls::{Chunk, ChunkBody, HostCalls, Silent};
+pub use outcome::Outcome;
+pub use runtime::{Occupancy, Runtime};
+pub use source::{Language, Source, VersionRef};

@@ -1,0 +1,1 @@
+export const description = 'x'; export default async function (input, ctx) { return input; }

@@ -1,0 +1,78 @@
+//! Imports, which are refused: a function is one file. The refusal says which import and where.
+
+use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, Error, Exception, Module, Result};
+
+/// Refuses every import of one file. QuickJS does not say where an import stands, so the places are looked up in
+/// the source beforehand.
+pub struct Refuse {
+    file_name: String,
+    sites: Vec<Site>,
+}
+
+struct Site {
+    specifier: String,
+    line: usize,
+    column: usize,
+}
+
+impl Refuse {
+    pub fn new(file_name: &str, source: &str) -> Self {
+        let lines = (1..).zip(source.lines());
+        let sites = lines.filter(|(_, text)| text.contains("import") || text.contains("from"));
+        let sites = sites.flat_map(|(line, text)| sites_of(line, text)).collect();
+        Self { file_name: file_name.to_owned(), sites }
+    }
+}
+
+impl Resolver for Refuse {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        _base: &str,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> Result<String> {
+        let message = format!("imports are not supported yet: put everything into one file (`{name}` is imported)");
+        let exception = Exception::from_message(ctx.clone(), &message)?;
+        if let Some(site) = self.sites.iter().find(|site| site.specifier == name) {
+            let frame = format!("    at {}:{}:{}\n", self.file_name, site.line, site.column);
+            exception.as_object().set("stack", frame)?;
+        }
+        exception.as_object().set("code", "import_unsupported")?;
+        Err(exception.throw())
+    }
+}
+
+/// Never reached, because nothing resolves; QuickJS wants one all the same.
+pub struct NoModules;
+
+impl Loader for NoModules {
+    fn load<'js>(
+        &mut self,
+        _ctx: &Ctx<'js>,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> Result<Module<'js, Declared>> {
+        Err(Error::new_loading(name))
+    }
+}
+
+/// The quoted texts of a line that follow `from`, `import` or `import(`.
+fn sites_of(line: usize, text: &str) -> Vec<Site> {
+    let mut sites = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text[at..].find(['"', '\'', '`']).map(|offset| at + offset) {
+        let quote = &text[start..start + 1];
+        let Some(length) = text[start + 1..].find(quote) else { break };
+        let before = text[..start].trim_end().trim_end_matches('(').trim_end();
+        if before.ends_with("from") || before.ends_with("import") {
+            let specifier = text[start + 1..start + 1 + length].to_owned();
+            let column = text[..start].chars().count() + 1;
+            sites.push(Site { specifier, line, column });
+        }
+        at = start + length + 2;
+    }
+    sites
+}

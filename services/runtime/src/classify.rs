@@ -1,0 +1,173 @@
+//! Every way a call can end, as the one word callers know it by and a sentence that names the function and the limit.
+//!
+//! The sentence is fit for any caller: it must never carry the host's innards. What only the function's owner should
+//! read goes into `detail`.
+
+use pleat_bindings::types;
+use pleat_domain::{CallLimits, Failure, Reason, limits};
+use serde_json::Value;
+use wasmtime::{PoolConcurrencyLimitError, Trap};
+use wasmtime_wasi::{I32Exit, ResourceTableError};
+
+use crate::call::{Returned, Stop};
+use crate::host::Excess;
+use crate::outcome::{Breach, Outcome};
+use crate::state::State;
+use crate::text;
+
+/// How the guest's future ended.
+pub(crate) enum Ended {
+    Returned(wasmtime::Result<Result<Returned, types::Error>>),
+    OutOfTime,
+    Canceled,
+}
+
+pub(crate) fn result(name: &str, ended: Ended, state: &State, limits: &CallLimits) -> Result<Outcome, Stop> {
+    let failure = match ended {
+        Ended::Canceled => return Err(Stop::Canceled),
+        Ended::Returned(Ok(Ok(returned))) => match returned.checked(limits) {
+            Ok(outcome) => return Ok(outcome),
+            Err(breach) => self::breach(name, breach, limits),
+        },
+        Ended::Returned(Ok(Err(error))) => reported(name, error, state, limits),
+        Ended::Returned(Err(error)) => with_stderr(stopped(name, &error, state, limits), state),
+        Ended::OutOfTime => {
+            let message = format!("`{name}` took longer than {} ms", limits.wall_ms);
+            with_stderr(Failure::new(Reason::WallLimit, message), state)
+        }
+    };
+    Err(Stop::Failed(failure))
+}
+
+fn breach(name: &str, breach: Breach, limits: &CallLimits) -> Failure {
+    match breach {
+        Breach::TooLarge { size } => Failure::new(
+            Reason::OutputLimit,
+            format!("`{name}` returned {size} bytes; the most is {}", text::bytes(limits.output_bytes)),
+        ),
+        Breach::Invalid(what) => {
+            Failure::new(Reason::BadOutput, format!("`{name}` did not keep to the contract: {}", text::cut(&what, 500)))
+        }
+    }
+}
+
+/// The function said itself that it failed. A `stack` among the details is for the owner only.
+fn reported(name: &str, error: types::Error, state: &State, limits: &CallLimits) -> Failure {
+    let message = text::escaped(text::cut(&error.message, limits::FAILURE_TEXT)).into_owned();
+    // An interpreter that was refused memory raises an error of its own.
+    if state.budget.memory_refused && message.contains("out of memory") {
+        return memory(name, limits);
+    }
+    let details = error.details.filter(|details| details.len() <= 2 * limits::FAILURE_TEXT);
+    let mut details = details.and_then(|details| serde_json::from_str::<Value>(&details).ok());
+    let stack = details.as_mut().and_then(Value::as_object_mut).and_then(|map| map.shift_remove("stack"));
+    if details.as_ref().is_some_and(|details| details.as_object().is_some_and(serde_json::Map::is_empty)) {
+        details = None;
+    }
+    let mut failure = Failure::new(Reason::FunctionError, message);
+    failure.code = Some(text::escaped(text::cut(&error.code, 128)).into_owned());
+    failure.retryable = error.retryable;
+    failure.details = details;
+    match stack.as_ref().and_then(Value::as_str) {
+        Some(stack) => failure.with_detail(text::escaped(text::cut(stack, limits::FAILURE_TEXT))),
+        None => with_stderr(failure, state),
+    }
+}
+
+/// The guest was stopped, or never started.
+fn stopped(name: &str, error: &wasmtime::Error, state: &State, limits: &CallLimits) -> Failure {
+    if let Some(trap) = error.downcast_ref::<Trap>() {
+        return trapped(name, *trap, state, limits);
+    }
+    if error.is::<PoolConcurrencyLimitError>() {
+        return Failure::new(Reason::Busy, format!("no instance is free to run `{name}`; try again in a moment"));
+    }
+    if error.is::<I32Exit>() {
+        return Failure::new(Reason::Exit, format!("`{name}` ended its process instead of returning{}", said(state)));
+    }
+    if error.is::<Excess>() {
+        let message = format!("`{name}` kept emitting after its {} events were used up", limits.events);
+        return Failure::new(Reason::OutputLimit, message);
+    }
+    // The type behind this text is private to wasmtime; a test holds the text.
+    if error.root_cause().to_string().contains("fuel allocated for hostcalls") {
+        let most = text::bytes(limits.output_bytes);
+        return Failure::new(Reason::OutputLimit, format!("`{name}` gave out more than {most} at once"));
+    }
+    if state.budget.memory_refused {
+        return memory(name, limits);
+    }
+    if state.budget.table_refused {
+        return tables(name);
+    }
+    if error.is::<ResourceTableError>() {
+        return Failure::new(Reason::MemoryLimit, format!("`{name}` holds too many open handles"));
+    }
+    // What is left are values that are no values of their type: text that is not UTF-8, pointers out of bounds.
+    Failure::new(Reason::BadOutput, format!("`{name}` did not keep to the component model's calling convention"))
+        .with_detail(text::cut(&format!("{error:#}"), limits::FAILURE_TEXT))
+}
+
+fn trapped(name: &str, trap: Trap, state: &State, limits: &CallLimits) -> Failure {
+    match trap {
+        Trap::Interrupt => {
+            Failure::new(Reason::CpuLimit, format!("`{name}` used more than {} ms of CPU time", limits.cpu_ms))
+        }
+        Trap::StackOverflow => {
+            Failure::new(Reason::StackLimit, format!("`{name}` nested its calls too deep and used up its stack"))
+        }
+        Trap::UnreachableCodeReached if state.budget.memory_refused => memory(name, limits),
+        Trap::UnreachableCodeReached if state.budget.table_refused => tables(name),
+        Trap::UnreachableCodeReached => {
+            Failure::new(Reason::Trap, format!("`{name}` stopped itself (panic or abort){}", said(state)))
+        }
+        Trap::MemoryOutOfBounds | Trap::HeapMisaligned => Failure::new(
+            Reason::Trap,
+            format!("`{name}` reached outside its memory; endless recursion does that too{}", said(state)),
+        ),
+        // Wasm's own words, as `integer divide by zero`.
+        other => {
+            let what = other.to_string();
+            let what = what.strip_prefix("wasm trap: ").unwrap_or(&what);
+            Failure::new(Reason::Trap, format!("`{name}` trapped: {what}{}", said(state)))
+        }
+    }
+}
+
+fn memory(name: &str, limits: &CallLimits) -> Failure {
+    let most = text::bytes(limits.memory_bytes);
+    Failure::new(Reason::MemoryLimit, format!("`{name}` needed more than {most} of memory"))
+}
+
+fn tables(name: &str) -> Failure {
+    let most = limits::TABLE_ELEMENTS;
+    Failure::new(Reason::MemoryLimit, format!("`{name}` needed tables of more than {most} elements in total"))
+}
+
+fn with_stderr(failure: Failure, state: &State) -> Failure {
+    if failure.detail.is_some() {
+        return failure;
+    }
+    let stderr = state.stdio.error_tail();
+    failure.with_detail(text::escaped(stderr.trim()))
+}
+
+/// The one line of stderr that says most, as `: boom at src/lib.rs:3:9`.
+fn said(state: &State) -> String {
+    let stderr = state.stdio.error_tail();
+    let line = panic_line(&stderr).or_else(|| last_line(&stderr));
+    line.map_or_else(String::new, |line| format!(": {}", text::escaped(text::cut(&line, 300))))
+}
+
+/// Rust writes `thread '…' panicked at src/lib.rs:3:9:` and the message on the next line.
+fn panic_line(stderr: &str) -> Option<String> {
+    let mut lines = stderr.lines();
+    let place = lines.find_map(|line| line.split_once(" panicked at ").map(|(_, place)| place))?;
+    let message = lines.next().unwrap_or_default();
+    Some(format!("{message} at {}", place.trim_end_matches(':')))
+}
+
+/// Python and most others end with the message.
+fn last_line(stderr: &str) -> Option<String> {
+    stderr.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
+}

@@ -1,0 +1,160 @@
+//! The parent's side of compiling: one child process per source, under limits, because wasmtime promises nothing about
+//! hostile input while it compiles (63 kB of nested blocks can cost 800 MB).
+
+pub(crate) mod child;
+mod prepass;
+mod protocol;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+use tokio::sync::{OnceCell, Semaphore};
+
+use self::protocol::{Fault, Job, Request};
+use crate::config::CompileLimits;
+use crate::error::PrepareError;
+use crate::source::{Language, Source};
+use crate::text;
+
+/// The largest answer that is read: code is about three times as large as the component it came from.
+const ANSWER: u64 = 512 << 20;
+const COMPLAINTS: u64 = 16 << 10;
+
+pub(crate) struct Compiler {
+    command: Vec<OsString>,
+    limits: CompileLimits,
+    slots: Semaphore,
+    cache_dir: PathBuf,
+    /// Where the script engine is kept compiled, once it is.
+    script_engine: OnceCell<PathBuf>,
+}
+
+impl Compiler {
+    pub(crate) fn new(command: Vec<OsString>, limits: CompileLimits, cache_dir: &Path) -> Self {
+        let slots = Semaphore::new(limits.concurrency.max(1));
+        Self { command, limits, slots, cache_dir: cache_dir.to_owned(), script_engine: OnceCell::new() }
+    }
+
+    /// Native code for the engine of [`crate::machine`].
+    pub(crate) async fn compile(&self, source: &Source) -> Result<Vec<u8>, PrepareError> {
+        let script_engine = match source.language {
+            Language::JavaScript => Some(self.script_engine().await?.to_owned()),
+            Language::Component | Language::ComponentText => None,
+        };
+        let file_name = source.file_name.clone();
+        self.run(Job::Compile { language: source.language, file_name, script_engine }, &source.bytes).await
+    }
+
+    /// The compiled script engine, made by a child of its own that is given nothing of a tenant's.
+    pub(crate) async fn script_engine(&self) -> Result<&Path, PrepareError> {
+        let make = async {
+            let path = self.run(Job::KeepScriptEngine { cache_dir: self.cache_dir.clone() }, &[]).await?;
+            Ok(PathBuf::from(OsString::from_vec(path)))
+        };
+        self.script_engine.get_or_try_init(|| make).await.map(PathBuf::as_path)
+    }
+
+    async fn run(&self, job: Job, bytes: &[u8]) -> Result<Vec<u8>, PrepareError> {
+        let _slot = self.slots.acquire().await.map_err(|_| broken("the compiler is closed"))?;
+        let mut child = self.spawn()?;
+        let request = Request::new(job, bytes.len(), &self.limits);
+        match tokio::time::timeout(self.limits.wall, converse(&mut child, &request, bytes)).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                // Dropping the child would kill it too; waiting makes sure that nothing of it is left.
+                let _ = child.kill().await;
+                Err(PrepareError::TimedOut)
+            }
+        }
+    }
+
+    fn spawn(&self) -> Result<Child, PrepareError> {
+        let (program, arguments) = self.command.split_first().ok_or_else(|| broken("no compiler is configured"))?;
+        Command::new(program)
+            .args(arguments)
+            // Nothing of ours, no key and no address, is within reach of what compiles tenants' code.
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| broken(&format!("it cannot be started: {error}")))
+    }
+}
+
+async fn converse(child: &mut Child, request: &Request, bytes: &[u8]) -> Result<Vec<u8>, PrepareError> {
+    let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err(broken("its pipes are missing"));
+    };
+    let ask = async move {
+        // A child that dies early closes the pipe; its exit status says more than the error here.
+        let _ = protocol::write(&mut input, request, bytes).await;
+        let _ = input.shutdown().await;
+    };
+    let ((), answer, complaints) = tokio::join!(ask, capped(output, ANSWER), capped(errors, COMPLAINTS));
+    let status = child.wait().await.map_err(|error| broken(&format!("it was lost: {error}")))?;
+    let complaints = String::from_utf8_lossy(&complaints);
+    if !status.success() {
+        return Err(died(status, &complaints));
+    }
+    match protocol::parse(answer) {
+        Some((None, code)) => Ok(code),
+        Some((Some(fault), _)) => Err(fault.into()),
+        None => Err(broken("its answer is not complete")),
+    }
+}
+
+/// Reads to the end and keeps the beginning, so that the writer never blocks.
+async fn capped(mut stream: impl AsyncRead + Unpin, most: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // An error ends the stream like its end does; the answer is then incomplete, and that is noticed.
+    let _ = (&mut stream).take(most).read_to_end(&mut bytes).await;
+    let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+    bytes
+}
+
+/// What the way it died says: limits kill by signal.
+fn died(status: ExitStatus, complaints: &str) -> PrepareError {
+    const OUT_OF_MEMORY: [&str; 3] =
+        ["memory allocation of", "Cannot allocate memory", "Resource temporarily unavailable"];
+    match status.signal() {
+        _ if OUT_OF_MEMORY.iter().any(|sign| complaints.contains(sign)) => PrepareError::OutOfMemory,
+        Some(libc::SIGXCPU) => PrepareError::TimedOut,
+        Some(libc::SIGKILL) => PrepareError::OutOfMemory,
+        Some(libc::SIGSEGV | libc::SIGBUS) => too_deep(),
+        _ if complaints.contains("overflowed its stack") => too_deep(),
+        _ => {
+            tracing::error!(status = %status, complaints = text::cut(complaints, 2_000), "the compile child died");
+            broken(&format!("it ended with {status}"))
+        }
+    }
+}
+
+fn too_deep() -> PrepareError {
+    PrepareError::TooComplex { message: "the source is nested too deep to be compiled".to_owned() }
+}
+
+fn broken(message: &str) -> PrepareError {
+    PrepareError::Child { message: message.to_owned() }
+}
+
+impl From<Fault> for PrepareError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Invalid { message } => Self::Invalid { message },
+            Fault::Script { message } => Self::Script { message },
+            Fault::TooComplex { message } => Self::TooComplex { message },
+            Fault::OutOfMemory => Self::OutOfMemory,
+            Fault::TimedOut => Self::TimedOut,
+            Fault::Internal { message } => Self::Child { message },
+        }
+    }
+}

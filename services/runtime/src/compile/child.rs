@@ -1,0 +1,102 @@
+//! The compile child: reads one request, limits itself, does it, answers, ends.
+//!
+//! It has an empty environment, no network of its own and no secrets; whatever hostile bytes make of it, it is one
+//! process that dies alone.
+
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStringExt;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use pleat_domain::CallLimits;
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use super::prepass;
+use super::protocol::{self, Fault, Job, Request};
+use crate::machine;
+use crate::snapshot::{Instrumented, SnapshotError, SnapshotLimits, snapshot};
+use crate::source::Language;
+
+/// Parsers of nested text recurse.
+const STACK: usize = 32 << 20;
+const OPEN_FILES: u64 = 64;
+/// What the top level of a script may use; the same as a call.
+const LOADING: SnapshotLimits =
+    SnapshotLimits { cpu: Duration::from_millis(CallLimits::DEFAULT.cpu_ms), memory: CallLimits::DEFAULT.memory_bytes };
+
+/// The whole life of the child. The program that [`crate::RuntimeConfig::compiler`] names must end in this.
+pub fn compile_child_main() -> ExitCode {
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        // The parent sees an answer that is not complete.
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn serve() -> io::Result<()> {
+    let (request, bytes) = protocol::read(&mut io::stdin().lock())?;
+    restrain(&request)?;
+    let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || perform(&request.job, &bytes))?;
+    let result = worker.join().map_err(|_| io::Error::other("the compiler panicked"))?;
+    protocol::answer(&mut io::stdout().lock(), &result)
+}
+
+fn restrain(request: &Request) -> io::Result<()> {
+    let limit = |resource, most| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+    limit(Resource::Core, 0)?;
+    limit(Resource::Nofile, OPEN_FILES)?;
+    limit(Resource::As, request.memory_bytes)?;
+    // The soft limit sends SIGXCPU, by which the parent knows; the hard one would be a plain SIGKILL.
+    let cpu = request.cpu_seconds;
+    setrlimit(Resource::Cpu, Rlimit { current: Some(cpu), maximum: Some(cpu + 1) })?;
+    Ok(())
+}
+
+fn perform(job: &Job, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+    match job {
+        Job::KeepScriptEngine { cache_dir } => {
+            let path = Instrumented::keep(cache_dir)?;
+            Ok(path.into_os_string().into_vec())
+        }
+        Job::Compile { language: Language::Component, .. } => compile(bytes),
+        Job::Compile { language: Language::ComponentText, file_name, .. } => compile(&assemble(bytes, file_name)?),
+        Job::Compile { language: Language::JavaScript, file_name, script_engine } => {
+            let Ok(source) = std::str::from_utf8(bytes) else {
+                return Err(Fault::Script { message: format!("{file_name}: the file is not UTF-8") });
+            };
+            let instrumented = Instrumented::open(script_engine.as_deref())?;
+            compile(&snapshot(&instrumented, source, file_name, LOADING)?)
+        }
+    }
+}
+
+fn assemble(text: &[u8], file_name: &str) -> Result<Vec<u8>, Fault> {
+    let bytes = wat::parse_bytes(text).map_err(|mut error| {
+        error.set_path(file_name);
+        Fault::Invalid { message: format!("the text is not WebAssembly: {error}") }
+    })?;
+    Ok(bytes.into_owned())
+}
+
+fn compile(component: &[u8]) -> Result<Vec<u8>, Fault> {
+    prepass::check(component)?;
+    let engine = machine::compiling().map_err(|error| Fault::Internal { message: format!("{error:#}") })?;
+    engine.precompile_component(component).map_err(|error| {
+        let out_of_memory = |cause: &(dyn std::error::Error + 'static)| {
+            cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::OutOfMemory)
+        };
+        if error.chain().any(out_of_memory) {
+            return Fault::OutOfMemory;
+        }
+        Fault::Invalid { message: format!("the component is not valid: {error:#}") }
+    })
+}
+
+impl From<SnapshotError> for Fault {
+    fn from(error: SnapshotError) -> Self {
+        match error {
+            SnapshotError::Script(message) | SnapshotError::Limit(message) => Self::Script { message },
+            SnapshotError::Internal(message) => Self::Internal { message },
+        }
+    }
+}

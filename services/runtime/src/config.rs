@@ -1,0 +1,64 @@
+//! What the runtime is started with. Plain values; the command line and the tests fill them in.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pleat_domain::limits::MIB;
+
+#[derive(Debug, Clone)]
+pub struct RuntimeConfig {
+    /// `artefacts/` (sources) and `cache/` (precompiled code) are kept below it.
+    pub data_dir: PathBuf,
+    /// Program and arguments of the child that compiles: it must end in [`crate::compile_child_main`].
+    pub compiler: Vec<OsString>,
+    pub pool: PoolSize,
+    /// Threads that run guests.
+    pub workers: usize,
+    pub compile: CompileLimits,
+    /// Functions kept loaded. One costs 60 to 140 KiB of private memory; the code itself is reclaimable.
+    pub loaded: u64,
+}
+
+impl RuntimeConfig {
+    pub fn new(data_dir: impl Into<PathBuf>, compiler: Vec<OsString>) -> Self {
+        Self {
+            data_dir: data_dir.into(),
+            compiler,
+            pool: PoolSize::default(),
+            workers: std::thread::available_parallelism().map_or(2, usize::from),
+            compile: CompileLimits::default(),
+            loaded: 2_000,
+        }
+    }
+}
+
+/// How many calls can be inside the sandbox at once, sleeping ones included. Each slot reserves 4 GiB of address
+/// space (not of memory), so that a process holds about thirty pools of the default size; tests use small ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolSize {
+    pub instances: u32,
+}
+
+impl Default for PoolSize {
+    fn default() -> Self {
+        Self { instances: 1_000 }
+    }
+}
+
+/// What one compilation may use, and how many run at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompileLimits {
+    /// Address space of the child.
+    pub memory_bytes: usize,
+    /// CPU time over all threads of the child.
+    pub cpu: Duration,
+    pub wall: Duration,
+    pub concurrency: usize,
+}
+
+impl Default for CompileLimits {
+    fn default() -> Self {
+        Self { memory_bytes: 4096 * MIB, cpu: Duration::from_secs(30), wall: Duration::from_secs(60), concurrency: 2 }
+    }
+}

@@ -1,0 +1,75 @@
+//! What can go wrong around calls: starting, preparing and loading. What goes wrong inside a call is a
+//! `pleat_domain::Failure`.
+
+use std::io;
+use std::sync::Arc;
+
+use pleat_domain::VersionHash;
+
+/// The platform's own trouble: an operator reads these.
+#[derive(Debug, thiserror::Error)]
+pub enum RuntimeError {
+    #[error("the wasm engine cannot start: {0:#}")]
+    Engine(wasmtime::Error),
+    #[error("the threads for guests cannot start")]
+    Threads(#[source] io::Error),
+    #[error("cannot use `{path}` for artefacts; check that it exists and may be written")]
+    DataDir {
+        path: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("the artefact store failed")]
+    Artefacts(#[from] object_store::Error),
+    #[error("the source of version {0:?} is not in the artefact store; deploy it again")]
+    SourceMissing(VersionHash),
+    #[error("version {version:?} cannot be compiled again")]
+    Recompile {
+        version: VersionHash,
+        #[source]
+        source: Box<PrepareError>,
+    },
+    #[error("the function cannot be loaded: {0:#}")]
+    Load(wasmtime::Error),
+    /// Several waited for one loading, and it failed.
+    #[error(transparent)]
+    Shared(Arc<RuntimeError>),
+}
+
+/// Why a source cannot become a function. All but `Platform` and `Child` are the deployer's to mend, and say how.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// Not a component of the right world.
+    #[error("{message}")]
+    Invalid { message: String },
+    /// The script does not load: a syntax error, a throw at the top level, no default export.
+    #[error("{message}")]
+    Script { message: String },
+    #[error("the source has {size} bytes; the most is {most}")]
+    TooLarge { size: usize, most: usize },
+    /// A count in the component exceeds what is compiled here.
+    #[error("{message}")]
+    TooComplex { message: String },
+    #[error("compiling took too long and was stopped; make the function smaller or split it")]
+    TimedOut,
+    #[error("compiling needed too much memory and was stopped; make the function smaller or split it")]
+    OutOfMemory,
+    /// The compiler died or spoke nonsense: ours to mend.
+    #[error("the compiler failed: {message}")]
+    Child { message: String },
+    #[error(transparent)]
+    Platform(Box<RuntimeError>),
+}
+
+impl PrepareError {
+    /// The deployer can mend it.
+    pub fn is_callers(&self) -> bool {
+        !matches!(self, Self::Child { .. } | Self::Platform(_))
+    }
+}
+
+impl From<RuntimeError> for PrepareError {
+    fn from(error: RuntimeError) -> Self {
+        Self::Platform(Box::new(error))
+    }
+}

@@ -1,0 +1,255 @@
+//! The front of the crate: prepare, load, describe, call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use moka::future::Cache;
+use pleat_domain::{CallLimits, Failure, Reason, VersionHash};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+use wasmtime::component::Linker;
+
+use crate::artefacts::Artefacts;
+use crate::call::{self, Call, CallReport, Entry, GuestContext, Stop};
+use crate::compile::Compiler;
+use crate::config::RuntimeConfig;
+use crate::error::{PrepareError, RuntimeError};
+use crate::function::Function;
+use crate::guests::Guests;
+use crate::host_calls::Silent;
+use crate::machine;
+use crate::outcome::Outcome;
+use crate::source::{Source, VersionRef};
+use crate::state::State;
+
+/// Cheap to clone; all clones are one runtime.
+#[derive(Clone)]
+pub struct Runtime {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    linker: Linker<State>,
+    guests: Guests,
+    artefacts: Arc<Artefacts>,
+    compiler: Compiler,
+    loaded: Cache<VersionHash, Arc<Function>>,
+    capacity: usize,
+    running: AtomicUsize,
+}
+
+/// How full it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Calls inside the sandbox now.
+    pub running: usize,
+    /// The most that there can be.
+    pub capacity: usize,
+    /// Functions that need not be loaded before their next call.
+    pub loaded: u64,
+}
+
+impl Runtime {
+    /// Builds the engine and starts its threads. Must not run on the guests' threads.
+    pub fn start(config: RuntimeConfig) -> Result<Self, RuntimeError> {
+        let engine = machine::pooled(config.pool).map_err(RuntimeError::Engine)?;
+        let linker = machine::linker(&engine).map_err(RuntimeError::Engine)?;
+        machine::start_ticker(&engine).map_err(RuntimeError::Threads)?;
+        let artefacts = Arc::new(Artefacts::open(&config.data_dir, &machine::compatibility(&engine))?);
+        let inner = Inner {
+            linker,
+            guests: Guests::start(config.workers).map_err(RuntimeError::Threads)?,
+            compiler: Compiler::new(config.compiler, config.compile, artefacts.cache_dir()),
+            artefacts,
+            loaded: Cache::new(config.loaded),
+            capacity: config.pool.instances as usize,
+            running: AtomicUsize::new(0),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Makes a source callable: compiled, linked and kept. Doing it again for the same source is no work. On failure
+    /// nothing is left behind.
+    pub async fn prepare(&self, source: &Source) -> Result<VersionHash, PrepareError> {
+        let (size, most) = (source.bytes.len(), source.language.most_bytes());
+        if size > most {
+            return Err(PrepareError::TooLarge { size, most });
+        }
+        let hash = source.hash();
+        if !self.inner.loaded.contains_key(&hash) {
+            let function = self.inner.prepared(source, hash).await?;
+            self.inner.loaded.insert(hash, Arc::new(function)).await;
+        }
+        self.inner.artefacts.keep_source(hash, source.bytes.clone()).await?;
+        Ok(hash)
+    }
+
+    /// A version that was prepared before. Code that is missing, damaged or of another engine is compiled again from
+    /// the kept source.
+    pub async fn load(&self, version: &VersionRef) -> Result<Arc<Function>, RuntimeError> {
+        if let Some(function) = self.inner.loaded.get(&version.hash).await {
+            return Ok(function);
+        }
+        let loading = async { self.inner.reload(version).await.map(Arc::new) };
+        self.inner.loaded.try_get_with(version.hash, loading).await.map_err(RuntimeError::Shared)
+    }
+
+    /// The manifest as the function gives it, under the default limits and with host calls that go nowhere.
+    pub async fn describe(&self, version: &VersionRef) -> Result<String, Failure> {
+        let function = self.load(version).await.map_err(|error| {
+            tracing::error!(error = &error as &dyn std::error::Error, version = ?version.hash, "cannot load a version");
+            Failure::new(Reason::Internal, "the platform could not load the function; its log says why")
+        })?;
+        let call = Call {
+            function,
+            entry: Entry::Describe,
+            context: nobody(version),
+            limits: CallLimits::DEFAULT,
+            host: Box::new(Silent),
+            cancel: CancellationToken::new(),
+        };
+        match self.call(call).await.result {
+            Ok(Outcome::Text(manifest)) => Ok(manifest.get().to_owned()),
+            Ok(_) => Err(Failure::new(Reason::BadOutput, "`describe` did not return a manifest")),
+            Err(Stop::Failed(failure)) => Err(failure),
+            Err(Stop::Canceled) => Err(stopping("describe")),
+        }
+    }
+
+    /// Runs a call on the guests' threads. Dropping the future ends the call.
+    pub async fn call(&self, call: Call) -> CallReport {
+        let skill = call.context.skill.clone();
+        self.inner.running.fetch_add(1, Relaxed);
+        let inner = Arc::clone(&self.inner);
+        let work = async move {
+            let _running = Running(inner);
+            call::run(call).await
+        };
+        match AbortOnDropHandle::new(self.inner.guests.handle().spawn(work)).await {
+            Ok(report) => report,
+            Err(error) if error.is_cancelled() => CallReport::not_run(Stop::Failed(stopping(&skill))),
+            Err(error) => {
+                tracing::error!(error = %error, skill.id = skill, "a call panicked in the host");
+                let message = format!("the platform failed while running `{skill}`; its log says why");
+                CallReport::not_run(Stop::Failed(Failure::new(Reason::Internal, message)))
+            }
+        }
+    }
+
+    /// Compiles the script engine if that has not been done for this version of it, so that the first deploy of a
+    /// script need not wait for it.
+    pub async fn warm_up(&self) -> Result<(), PrepareError> {
+        self.inner.compiler.script_engine().await.map(drop)
+    }
+
+    pub fn occupancy(&self) -> Occupancy {
+        Occupancy {
+            running: self.inner.running.load(Relaxed),
+            capacity: self.inner.capacity,
+            loaded: self.inner.loaded.entry_count(),
+        }
+    }
+
+    /// Ends what still runs. Calls made after this fail as busy.
+    pub async fn shutdown(&self) {
+        self.inner.guests.stop().await;
+    }
+}
+
+impl Inner {
+    async fn prepared(&self, source: &Source, hash: VersionHash) -> Result<Function, PrepareError> {
+        if let Some(Ok(function)) = self.from_cache(hash).await? {
+            return Ok(function);
+        }
+        let code = self.compiler.compile(source).await?;
+        self.keep_and_link(hash, code).await?.map_err(|error| {
+            self.artefacts.forget_compiled(hash);
+            PrepareError::Invalid {
+                message: format!("the component does not fit the platform: {}", fit_to_read(&error)),
+            }
+        })
+    }
+
+    async fn reload(&self, version: &VersionRef) -> Result<Function, RuntimeError> {
+        let hash = version.hash;
+        if let Some(Ok(function)) = self.from_cache(hash).await? {
+            return Ok(function);
+        }
+        tracing::info!(version = ?hash, "compiling a version again from its source");
+        let bytes = self.artefacts.source(hash).await?;
+        let source = Source { language: version.language, file_name: version.file_name.clone(), bytes };
+        if source.hash() != hash {
+            return Err(RuntimeError::SourceMissing(hash));
+        }
+        let again = |source| RuntimeError::Recompile { version: hash, source: Box::new(source) };
+        let code = self.compiler.compile(&source).await.map_err(again)?;
+        self.keep_and_link(hash, code).await?.map_err(RuntimeError::Load)
+    }
+
+    /// The outer error is the machine's, the inner one the file's.
+    async fn from_cache(&self, hash: VersionHash) -> Result<Option<wasmtime::Result<Function>>, RuntimeError> {
+        let (artefacts, linker) = (Arc::clone(&self.artefacts), self.linker.clone());
+        blocking(move || {
+            let path = artefacts.compiled(hash)?;
+            let loaded = Function::load(&linker, hash, &path);
+            if let Err(error) = &loaded {
+                tracing::warn!(version = ?hash, error = %fit_to_read(error), "precompiled code was refused");
+            }
+            Some(loaded)
+        })
+        .await
+    }
+
+    async fn keep_and_link(
+        &self,
+        hash: VersionHash,
+        code: Vec<u8>,
+    ) -> Result<wasmtime::Result<Function>, RuntimeError> {
+        let (artefacts, linker) = (Arc::clone(&self.artefacts), self.linker.clone());
+        blocking(move || {
+            let path = artefacts.keep_compiled(hash, &code).map_err(|source| RuntimeError::DataDir {
+                path: artefacts.cache_dir().display().to_string(),
+                source,
+            })?;
+            Ok(Function::load(&linker, hash, &path))
+        })
+        .await?
+    }
+}
+
+/// Files are read and checked off the threads that must not wait.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, RuntimeError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| RuntimeError::Threads(std::io::Error::other(error)))
+}
+
+fn fit_to_read(error: &wasmtime::Error) -> String {
+    let text = format!("{error:#}");
+    crate::text::cut(&text, 1_000).to_owned()
+}
+
+/// `describe` has no caller, no task and no name yet.
+fn nobody(version: &VersionRef) -> GuestContext {
+    GuestContext {
+        task_id: String::new(),
+        context_id: String::new(),
+        skill: String::new(),
+        version: version.hash.short(),
+        caller: "anonymous".to_owned(),
+        door: "control".to_owned(),
+        attempt: 1,
+        turn: 1,
+    }
+}
+
+fn stopping(skill: &str) -> Failure {
+    Failure::new(Reason::Busy, format!("the platform is stopping and did not run `{skill}`; try again in a moment"))
+}
+
+/// Counts a call until it has ended, however it ends.
+struct Running(Arc<Inner>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Relaxed);
+    }
+}

@@ -1,0 +1,175 @@
+//! What a store carries for one call: WASI with nothing granted, the budgets, and the way out.
+
+use pleat_domain::{CallLimits, LogLevel, limits};
+use wasmtime::ResourceLimiter;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+
+use crate::clock::{CoarseMonotonic, CoarseWall};
+use crate::host_calls::HostCalls;
+use crate::logbook::Logbook;
+use crate::machine;
+use crate::stdio::Stdio;
+
+/// Streams, pollables and pending calls that a guest may hold at once.
+const HANDLES: usize = 1_000;
+
+pub(crate) struct State {
+    table: ResourceTable,
+    wasi: WasiCtx,
+    pub(crate) budget: Budget,
+    pub(crate) events: Events,
+    pub(crate) host: Box<dyn HostCalls>,
+    pub(crate) stdio: Stdio,
+    logbook: Logbook,
+}
+
+impl State {
+    pub(crate) fn new(limits: &CallLimits, host: Box<dyn HostCalls>) -> Self {
+        let stdio = Stdio::new(limits);
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(HANDLES);
+        let wasi = WasiCtxBuilder::new()
+            .stdout(stdio.output())
+            .stderr(stdio.error())
+            .wall_clock(CoarseWall)
+            .monotonic_clock(CoarseMonotonic::new())
+            .allow_tcp(false)
+            .allow_udp(false)
+            .allow_ip_name_lookup(false)
+            .build();
+        Self {
+            table,
+            wasi,
+            budget: Budget::new(limits.memory_bytes),
+            events: Events { left: limits.events, bytes: limits.event_bytes, refused: 0 },
+            host,
+            stdio,
+            logbook: Logbook::new(limits),
+        }
+    }
+
+    pub(crate) fn log(&mut self, level: LogLevel, message: &str) {
+        self.take_printed();
+        self.admit(level, message);
+    }
+
+    /// Takes what was printed into the log; called often, so that nothing waits long.
+    pub(crate) fn take_printed(&mut self) {
+        let Some(written) = self.stdio.take_lines() else { return };
+        for (level, line) in written.lines {
+            self.admit(level, &String::from_utf8_lossy(&line));
+        }
+        if written.overflowed
+            && let Some(note) = self.logbook.close()
+        {
+            self.host.log(LogLevel::Warn, note);
+        }
+    }
+
+    /// The last of the printed lines, when the guest has ended.
+    pub(crate) fn finish(&mut self) {
+        self.stdio.finish();
+        self.take_printed();
+    }
+
+    fn admit(&mut self, level: LogLevel, message: &str) {
+        if let Some(line) = self.logbook.admit(message) {
+            self.host.log(level, line);
+        }
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+/// Chunks and progress together: each is an event of the task.
+pub(crate) struct Events {
+    pub(crate) left: usize,
+    pub(crate) bytes: usize,
+    /// Emits that came after the last allowed one.
+    pub(crate) refused: usize,
+}
+
+/// Memories and tables of one call, all taken together (wasmtime's own limits count each one apart), and the memory
+/// of a refusal: running out of memory has no trap code of its own.
+pub(crate) struct Budget {
+    memory_most: usize,
+    memory: usize,
+    memory_asked: usize,
+    pub(crate) memory_peak: usize,
+    pub(crate) memory_refused: bool,
+    table_elements: usize,
+    elements_asked: usize,
+    pub(crate) table_refused: bool,
+}
+
+impl Budget {
+    fn new(memory_most: usize) -> Self {
+        Self {
+            memory_most,
+            memory: 0,
+            memory_asked: 0,
+            memory_peak: 0,
+            memory_refused: false,
+            table_elements: 0,
+            elements_asked: 0,
+            table_refused: false,
+        }
+    }
+}
+
+impl ResourceLimiter for Budget {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let asked = desired.saturating_sub(current);
+        let total = self.memory.saturating_add(asked);
+        if total > self.memory_most {
+            // A refusal answers -1 to the guest, which may cope: an interpreter raises its own error.
+            self.memory_refused = true;
+            self.memory_asked = 0;
+            return Ok(false);
+        }
+        self.memory_asked = asked;
+        self.memory = total;
+        self.memory_peak = self.memory_peak.max(total);
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        self.memory = self.memory.saturating_sub(std::mem::take(&mut self.memory_asked));
+        Ok(())
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let asked = desired.saturating_sub(current);
+        let total = self.table_elements.saturating_add(asked);
+        if total > limits::TABLE_ELEMENTS {
+            self.table_refused = true;
+            self.elements_asked = 0;
+            return Ok(false);
+        }
+        self.elements_asked = asked;
+        self.table_elements = total;
+        Ok(true)
+    }
+
+    fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        self.table_elements = self.table_elements.saturating_sub(std::mem::take(&mut self.elements_asked));
+        Ok(())
+    }
+
+    fn instances(&self) -> usize {
+        machine::CORE_INSTANCES as usize
+    }
+
+    fn tables(&self) -> usize {
+        machine::TABLES as usize
+    }
+
+    fn memories(&self) -> usize {
+        machine::MEMORIES as usize
+    }
+}

@@ -1,0 +1,27 @@
+//! Whether memory of this process can be swapped out.
+//!
+//! It decides about wasmtime's pagemap scan: in 48.0.8 that looks only at pages which are present, so a dirty page
+//! that was swapped out would survive into the next instance of the slot (bytecodealliance/wasmtime#14357).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// `true` unless we can show that it is impossible.
+pub(crate) fn is_possible() -> bool {
+    let Ok(swaps) = fs::read_to_string("/proc/swaps") else { return true };
+    let has_swap = swaps.lines().skip(1).any(|line| !line.trim().is_empty());
+    has_swap && !forbidden_by_cgroup()
+}
+
+/// A cgroup (ours or one above it) that may not swap and holds nothing swapped out from before.
+fn forbidden_by_cgroup() -> bool {
+    let Ok(membership) = fs::read_to_string("/proc/self/cgroup") else { return false };
+    // Version 2 has one line, `0::/path`.
+    let Some(path) = membership.lines().find_map(|line| line.strip_prefix("0::/")) else { return false };
+    let root = Path::new("/sys/fs/cgroup");
+    let own: PathBuf = root.join(path);
+    own.ancestors().take_while(|directory| directory.starts_with(root)).any(|directory| {
+        let read = |name: &str| fs::read_to_string(directory.join(name)).unwrap_or_default();
+        read("memory.swap.max").trim() == "0" && read("memory.swap.current").trim() == "0"
+    })
+}
