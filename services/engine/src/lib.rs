@@ -1,1 +1,36 @@
-//! placeholder
+//! The use cases: invoke, tasks, deployments, tenants and keys.
+//!
+//! Doors translate a wire into these calls and back; everything that is decided is decided here, over the effects
+//! (`store`, `runtime`) and the pure crates. Nothing in here knows HTTP or a protocol.
+
+mod admin;
+mod auth;
+mod catalog;
+mod deploy;
+mod engine;
+mod error;
+mod guest_host;
+mod hooks;
+mod hub;
+mod invoke;
+mod keyring;
+mod outcome;
+mod run;
+mod schema;
+mod sink;
+mod subscribe;
+mod tasks;
+
+pub use admin::{MintedKey, NewKeyRequest};
+pub use catalog::{Callable, Catalog, Skill};
+pub use deploy::{DeployReport, Upload};
+pub use engine::{Engine, EngineConfig};
+pub use error::{EngineError, Violation};
+pub use hooks::{Denied, Hook, VerbEvent, VerbOutcome};
+pub use invoke::{Invocation, Turn};
+pub use keyring::MasterKey;
+pub use subscribe::EventStream;
+pub use tasks::{LogEntry, LogPage, LogQuery, TaskPage, TaskQuery};
+
+/// Rows that the edges show as they are.
+pub use pleat_store::{KeyRecord, VersionRow};

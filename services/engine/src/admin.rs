@@ -1,0 +1,164 @@
+//! Tenants and keys.
+
+use std::sync::Arc;
+
+use pleat_domain::key::ApiKey;
+use pleat_domain::{Principal, Scope, Scopes, Tenant, TenantSlug};
+use pleat_policy::Action;
+use pleat_store::{KeyRecord, NewKey};
+use rand::TryRng;
+use time::OffsetDateTime;
+
+use crate::engine::{Engine, authorize};
+use crate::error::EngineError;
+
+/// A key that was just made. The text is shown this once and kept nowhere.
+#[derive(Debug, Clone)]
+pub struct MintedKey {
+    pub id: String,
+    pub text: String,
+    pub scopes: Scopes,
+    pub label: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct NewKeyRequest {
+    pub scopes: Scopes,
+    pub label: String,
+    pub expires_at: Option<OffsetDateTime>,
+}
+
+impl Engine {
+    /// A new tenant and the admin key that its owner begins with.
+    pub async fn create_tenant(
+        &self,
+        principal: &Principal,
+        slug: &TenantSlug,
+    ) -> Result<(Tenant, MintedKey), EngineError> {
+        authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
+        let tenant = self.inner.store.create_tenant(slug).await?;
+        let all = Scopes::of([Scope::Admin, Scope::Deploy, Scope::Invoke, Scope::Read]);
+        let request = NewKeyRequest { scopes: all, label: "first key".to_owned(), expires_at: None };
+        let key = self.mint(Some(&tenant), &request, principal.caller().as_str()).await?;
+        Ok((tenant, key))
+    }
+
+    pub async fn list_tenants(&self, principal: &Principal) -> Result<Vec<Tenant>, EngineError> {
+        authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
+        Ok(self.inner.store.list_tenants().await?)
+    }
+
+    pub async fn delete_tenant(&self, principal: &Principal, slug: &TenantSlug) -> Result<(), EngineError> {
+        authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
+        let tenant = self.tenant(slug).await?;
+        self.inner.store.delete_tenant(tenant.id).await?;
+        self.inner.tenants.invalidate(slug).await;
+        self.inner.catalogs.forget(tenant.id).await;
+        self.inner.hub.stop_tenant(tenant.id);
+        Ok(())
+    }
+
+    pub async fn create_key(
+        &self,
+        tenant: &Arc<Tenant>,
+        principal: &Principal,
+        request: &NewKeyRequest,
+    ) -> Result<MintedKey, EngineError> {
+        authorize(principal, Action::ManageKeys, EngineError::UnknownTenant)?;
+        let Principal::Key { scopes, .. } = principal else { return Err(EngineError::Unauthenticated) };
+        if request.scopes.is_empty() {
+            return Err(EngineError::Invalid("name at least one scope: admin, deploy, invoke or read".to_owned()));
+        }
+        if !scopes.contains_all(request.scopes) {
+            let missing = request.scopes.iter().find(|scope| !scopes.has(*scope)).unwrap_or(Scope::Admin);
+            return Err(EngineError::Forbidden(missing));
+        }
+        if request.label.chars().count() > 100 {
+            return Err(EngineError::Invalid("a label has at most 100 characters".to_owned()));
+        }
+        self.mint(Some(tenant), request, principal.caller().as_str()).await
+    }
+
+    pub async fn list_keys(&self, tenant: &Tenant, principal: &Principal) -> Result<Vec<KeyRecord>, EngineError> {
+        authorize(principal, Action::ManageKeys, EngineError::UnknownTenant)?;
+        Ok(self.tenant_store(tenant).list_keys().await?)
+    }
+
+    pub async fn revoke_key(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<(), EngineError> {
+        authorize(principal, Action::ManageKeys, EngineError::UnknownTenant)?;
+        let revoked = self.tenant_store(tenant).revoke_key(id).await?;
+        self.inner.keys.forget(id).await;
+        if revoked { Ok(()) } else { Err(EngineError::NotFound { what: "key", name: id.to_owned() }) }
+    }
+
+    /// For the server that starts, which answers to nobody: a key of the platform's own (the operator's, those of the
+    /// demo tenant). It follows from the master key, so that it is the same at every start and on every node.
+    pub async fn bootstrap_key(
+        &self,
+        tenant: Option<&Tenant>,
+        scopes: Scopes,
+        label: &str,
+    ) -> Result<MintedKey, EngineError> {
+        let home = tenant.map_or("platform", |tenant| tenant.slug.as_str());
+        let request = NewKeyRequest { scopes, label: label.to_owned(), expires_at: None };
+        // A key that was revoked stays so; the next in line takes its place.
+        for generation in 0_u32.. {
+            let purpose = format!("{home}/{label}/{generation}");
+            let key = ApiKey::from_entropy(&self.inner.config.master_key.entropy_for(&purpose));
+            match self.inner.store.key(key.id()).await? {
+                Some(record) if record.revoked_at.is_some() => continue,
+                Some(_) => {}
+                None => self.keep(tenant, &key, &request, "bootstrap").await?,
+            }
+            return Ok(MintedKey { id: key.id().to_owned(), text: key.reveal(), scopes, label: label.to_owned() });
+        }
+        Err(EngineError::Internal("every key of this purpose was revoked".into()))
+    }
+
+    /// For the server that starts: the tenant, made if it is not there.
+    pub async fn bootstrap_tenant(&self, slug: &TenantSlug) -> Result<Arc<Tenant>, EngineError> {
+        match self.tenant(slug).await {
+            Err(EngineError::UnknownTenant) => Ok(Arc::new(self.inner.store.create_tenant(slug).await?)),
+            other => other,
+        }
+    }
+
+    async fn mint(
+        &self,
+        tenant: Option<&Tenant>,
+        request: &NewKeyRequest,
+        created_by: &str,
+    ) -> Result<MintedKey, EngineError> {
+        let mut entropy = [0; 64];
+        rand::rngs::SysRng.try_fill_bytes(&mut entropy).map_err(|error| EngineError::Internal(Box::new(error)))?;
+        let key = ApiKey::from_entropy(&entropy);
+        self.keep(tenant, &key, request, created_by).await?;
+        let text = key.reveal();
+        Ok(MintedKey { id: key.id().to_owned(), text, scopes: request.scopes, label: request.label.clone() })
+    }
+
+    /// Stores what is needed to know the key again, which is not the key.
+    async fn keep(
+        &self,
+        tenant: Option<&Tenant>,
+        key: &ApiKey,
+        request: &NewKeyRequest,
+        created_by: &str,
+    ) -> Result<(), EngineError> {
+        let text = key.reveal();
+        let record = NewKey {
+            id: key.id().to_owned(),
+            mac: self.inner.hasher.hash(key.secret()).to_vec(),
+            scopes: request.scopes,
+            label: request.label.clone(),
+            last_four: text.chars().skip(text.len().saturating_sub(4)).collect(),
+            expires_at: request.expires_at,
+            created_by: created_by.to_owned(),
+        };
+        match tenant {
+            Some(tenant) => self.tenant_store(tenant).insert_key(record).await?,
+            None => self.inner.store.insert_operator_key(record).await?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! Authentication: from the text of a key to a principal.
+//!
+//! A key that is malformed, unknown, revoked, expired or another tenant's gets one and the same answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pleat_domain::key::ApiKey;
+use pleat_domain::{Principal, Scope, Tenant};
+use pleat_store::KeyRecord;
+use time::OffsetDateTime;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+
+/// Records of keys by id. Revoking takes effect at once on the node that revokes and within this time elsewhere.
+pub(crate) struct KeyCache(moka::future::Cache<String, Option<Arc<KeyRecord>>>);
+
+impl KeyCache {
+    pub(crate) fn new() -> Self {
+        let cache = moka::future::Cache::builder().max_capacity(100_000).time_to_live(Duration::from_secs(2)).build();
+        Self(cache)
+    }
+
+    pub(crate) async fn forget(&self, id: &str) {
+        self.0.invalidate(id).await;
+    }
+}
+
+impl Engine {
+    /// Who holds this key on this tenant's routes. No key is nobody, a bad key is refused.
+    pub async fn authenticate(&self, tenant: &Tenant, key: Option<&str>) -> Result<Principal, EngineError> {
+        let Some(text) = key else { return Ok(Principal::Anonymous) };
+        match self.verify(text).await? {
+            principal @ Principal::Key { tenant: of_key, .. } if of_key == tenant.id => Ok(principal),
+            _ => Err(EngineError::Unauthenticated),
+        }
+    }
+
+    /// Who holds this key on the platform's own routes, where no tenant is named.
+    pub async fn authenticate_platform(&self, key: Option<&str>) -> Result<Principal, EngineError> {
+        match key {
+            Some(text) => self.verify(text).await,
+            None => Ok(Principal::Anonymous),
+        }
+    }
+
+    /// The tenant a principal's key belongs to.
+    pub async fn home_of(&self, principal: &Principal) -> Result<Option<Tenant>, EngineError> {
+        match principal {
+            Principal::Key { tenant, .. } => Ok(self.inner.store.key_tenant(*tenant).await?),
+            Principal::Anonymous | Principal::Operator { .. } => Ok(None),
+        }
+    }
+
+    async fn verify(&self, text: &str) -> Result<Principal, EngineError> {
+        // The checksum goes first: a flood of made-up keys never reaches the database.
+        let key = ApiKey::parse(text).map_err(|_| EngineError::Unauthenticated)?;
+        let record = self.key_record(key.id()).await?;
+        let stored = record.as_ref().map(|record| record.mac.as_slice());
+        if !self.inner.hasher.matches(key.secret(), stored) {
+            return Err(EngineError::Unauthenticated);
+        }
+        match record {
+            Some(record) if is_live(&record) => principal_of(&record),
+            _ => Err(EngineError::Unauthenticated),
+        }
+    }
+
+    async fn key_record(&self, id: &str) -> Result<Option<Arc<KeyRecord>>, EngineError> {
+        if let Some(known) = self.inner.keys.0.get(id).await {
+            return Ok(known);
+        }
+        let record = self.inner.store.key(id).await?.map(Arc::new);
+        self.inner.keys.0.insert(id.to_owned(), record.clone()).await;
+        Ok(record)
+    }
+}
+
+fn is_live(record: &KeyRecord) -> bool {
+    let expired = record.expires_at.is_some_and(|at| at <= OffsetDateTime::now_utc());
+    record.revoked_at.is_none() && !expired
+}
+
+fn principal_of(record: &KeyRecord) -> Result<Principal, EngineError> {
+    match record.tenant {
+        Some(tenant) => Ok(Principal::Key { id: record.id.clone(), tenant, scopes: record.scopes }),
+        None if record.scopes.has(Scope::Operator) => Ok(Principal::Operator { id: record.id.clone() }),
+        None => Err(EngineError::Unauthenticated),
+    }
+}

@@ -1,0 +1,201 @@
+//! What a tenant has deployed, ready to be called: kept in memory, renewed when its generation changes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use pleat_domain::{CallLimits, Grants, Manifest, Principal, SkillName, Tenant, TenantId, VersionHash, Visibility};
+use pleat_policy::Action;
+use pleat_runtime::VersionRef;
+use pleat_store::{ActiveFunction, TenantStore};
+use time::OffsetDateTime;
+
+use crate::engine::{Engine, authorize};
+use crate::error::EngineError;
+use crate::schema::Schema;
+
+/// A deployed version of a function, with everything compiled that a call needs.
+#[derive(Debug)]
+pub struct Skill {
+    pub name: SkillName,
+    pub version: i32,
+    pub hash: VersionHash,
+    pub manifest: Manifest,
+    pub grants: Grants,
+    pub updated_at: OffsetDateTime,
+    pub language: String,
+    pub file_name: String,
+    pub(crate) code: VersionRef,
+    pub(crate) input: Schema,
+    pub(crate) output: Schema,
+}
+
+impl Skill {
+    pub(crate) fn from_row(row: ActiveFunction) -> Result<Self, EngineError> {
+        let corrupt = |what: String| EngineError::Internal(what.into());
+        let manifest: Manifest = serde_json::from_str(&row.manifest).map_err(|error| corrupt(error.to_string()))?;
+        let input = Schema::compile(manifest.input.as_ref()).map_err(corrupt)?;
+        let output = Schema::compile(manifest.output.as_ref()).map_err(corrupt)?;
+        let language = row.language.parse().map_err(|_| corrupt(format!("unknown language `{}`", row.language)))?;
+        let code = VersionRef { hash: row.hash, language, file_name: row.file_name.clone() };
+        Ok(Self {
+            name: row.name,
+            version: row.version,
+            hash: row.hash,
+            manifest,
+            grants: row.grants,
+            updated_at: row.updated_at,
+            language: row.language,
+            file_name: row.file_name,
+            code,
+            input,
+            output,
+        })
+    }
+
+    pub fn limits(&self) -> CallLimits {
+        self.manifest.limits()
+    }
+
+    pub fn is_public(&self) -> bool {
+        self.grants.visibility == Visibility::Public
+    }
+}
+
+/// A skill that this caller may call: only `Catalog::choose` makes one, after asking the policy.
+#[derive(Debug, Clone)]
+pub struct Callable(pub(crate) Arc<Skill>);
+
+impl Callable {
+    pub fn skill(&self) -> &Arc<Skill> {
+        &self.0
+    }
+}
+
+/// All active skills of a tenant at one generation.
+#[derive(Debug)]
+pub struct Catalog {
+    pub generation: i64,
+    pub skills: BTreeMap<SkillName, Arc<Skill>>,
+    pub updated_at: OffsetDateTime,
+}
+
+impl Catalog {
+    /// The skills that anybody may know of.
+    pub fn listed(&self) -> impl Iterator<Item = &Arc<Skill>> {
+        self.skills.values().filter(|skill| skill.grants.visibility != Visibility::Unlisted)
+    }
+
+    /// The skill a caller means and may call. Without a name: the only one there is.
+    pub fn choose(&self, principal: &Principal, name: Option<&str>) -> Result<Callable, EngineError> {
+        let skill = match name {
+            Some(name) => self.find(name)?,
+            None => self.only(principal)?,
+        };
+        let hidden = EngineError::UnknownSkill(skill.name.to_string());
+        authorize(principal, Action::Invoke(skill.grants.visibility), hidden)?;
+        Ok(Callable(skill))
+    }
+
+    fn find(&self, name: &str) -> Result<Arc<Skill>, EngineError> {
+        let unknown = || EngineError::UnknownSkill(name.chars().take(80).collect());
+        let name = SkillName::parse(name).map_err(|_| unknown())?;
+        self.skills.get(&name).cloned().ok_or_else(unknown)
+    }
+
+    fn only(&self, principal: &Principal) -> Result<Arc<Skill>, EngineError> {
+        let callable = |skill: &&Arc<Skill>| {
+            pleat_policy::decide(principal, Action::Invoke(skill.grants.visibility)) == pleat_policy::Decision::Allow
+        };
+        let mut candidates = self.skills.values().filter(callable);
+        match (candidates.next(), candidates.next()) {
+            (Some(skill), None) => Ok(Arc::clone(skill)),
+            _ => Err(EngineError::SkillNeeded(self.listed().map(|skill| skill.name.to_string()).collect())),
+        }
+    }
+}
+
+/// How long another node's deploy may go unnoticed.
+const RECHECK: Duration = Duration::from_millis(500);
+
+pub(crate) struct Catalogs {
+    cache: moka::future::Cache<TenantId, Arc<Entry>>,
+    born: Instant,
+}
+
+struct Entry {
+    catalog: Arc<Catalog>,
+    /// Milliseconds since `Catalogs::born`.
+    checked: AtomicU64,
+}
+
+impl Catalogs {
+    pub(crate) fn new() -> Self {
+        Self { cache: moka::future::Cache::new(10_000), born: Instant::now() }
+    }
+
+    pub(crate) async fn forget(&self, tenant: TenantId) {
+        self.cache.invalidate(&tenant).await;
+    }
+
+    async fn get(&self, tenant: TenantId, store: &TenantStore) -> Result<Arc<Catalog>, EngineError> {
+        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if let Some(entry) = self.cache.get(&tenant).await {
+            let checked = entry.checked.load(Ordering::Relaxed);
+            let fresh = now.saturating_sub(checked) < RECHECK.as_millis() as u64;
+            // One request asks the database; the others go on with what they have.
+            let mine =
+                !fresh && entry.checked.compare_exchange(checked, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+            if !mine || store.generation().await? == entry.catalog.generation {
+                return Ok(Arc::clone(&entry.catalog));
+            }
+        }
+        let catalog = Arc::new(load(store).await?);
+        let entry = Entry { catalog: Arc::clone(&catalog), checked: AtomicU64::new(now) };
+        self.cache.insert(tenant, Arc::new(entry)).await;
+        Ok(catalog)
+    }
+}
+
+async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
+    let rows = store.catalog().await?;
+    let mut skills = BTreeMap::new();
+    let mut updated_at = OffsetDateTime::UNIX_EPOCH;
+    for row in rows.functions {
+        let name = row.name.clone();
+        match Skill::from_row(row) {
+            Ok(skill) => {
+                updated_at = updated_at.max(skill.updated_at);
+                skills.insert(name, Arc::new(skill));
+            }
+            Err(error) => {
+                tracing::error!(skill.id = %name, error = &error as &dyn std::error::Error, "a stored function cannot be read")
+            }
+        }
+    }
+    Ok(Catalog { generation: rows.generation, skills, updated_at })
+}
+
+impl Engine {
+    /// What the tenant offers now.
+    pub async fn catalog(&self, tenant: &Tenant) -> Result<Arc<Catalog>, EngineError> {
+        self.inner.catalogs.get(tenant.id, &self.tenant_store(tenant)).await
+    }
+
+    /// A version that a task began with, which may no longer be the active one.
+    pub(crate) async fn skill_version(
+        &self,
+        tenant: &Tenant,
+        name: &SkillName,
+        version: i32,
+    ) -> Result<Arc<Skill>, EngineError> {
+        let catalog = self.catalog(tenant).await?;
+        if let Some(skill) = catalog.skills.get(name).filter(|skill| skill.version == version) {
+            return Ok(Arc::clone(skill));
+        }
+        let row = self.tenant_store(tenant).version(name, version).await?;
+        let row = row.ok_or_else(|| EngineError::UnknownSkill(name.to_string()))?;
+        Ok(Arc::new(Skill::from_row(row)?))
+    }
+}

@@ -1,0 +1,227 @@
+//! Deployments: validate, compile, ask the function to describe itself, switch. A bad deploy changes nothing.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use pleat_domain::{Grants, Manifest, Principal, SkillName, Tenant, VersionHash, Visibility};
+use pleat_policy::Action;
+use pleat_runtime::{Language, Source, VersionRef};
+use pleat_store::{NewVersion, VersionRow};
+
+use crate::catalog::Skill;
+use crate::engine::{Engine, authorize};
+use crate::error::EngineError;
+use crate::schema::Schema;
+
+/// What is uploaded, and what the deployer wishes.
+#[derive(Debug, Clone)]
+pub struct Upload {
+    pub file_name: String,
+    pub bytes: Bytes,
+    pub name: Option<String>,
+    pub visibility: Option<Visibility>,
+    /// Capabilities that the deployer grants, by name: `public`, `secret:NAME`, `host:NAME`, …
+    pub grants: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct DeployReport {
+    pub name: SkillName,
+    pub version: i32,
+    pub hash: VersionHash,
+    /// False: this very code was already active.
+    pub created: bool,
+    pub language: String,
+    pub manifest: Manifest,
+    pub requested: Grants,
+    pub granted: Grants,
+    pub took: Duration,
+}
+
+impl Engine {
+    /// Whether an upload is worth reading at all.
+    pub fn may_deploy(&self, principal: &Principal) -> Result<(), EngineError> {
+        authorize(principal, Action::Deploy, EngineError::UnknownTenant)
+    }
+
+    pub async fn deploy(
+        &self,
+        tenant: &Arc<Tenant>,
+        principal: &Principal,
+        upload: Upload,
+    ) -> Result<DeployReport, EngineError> {
+        authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
+        self.install(tenant, principal.caller().as_str(), upload).await
+    }
+
+    /// For the server that starts: a demo function, unless the tenant has or had one of that name.
+    pub async fn bootstrap_function(
+        &self,
+        tenant: &Arc<Tenant>,
+        name: &str,
+        upload: Upload,
+    ) -> Result<(), EngineError> {
+        if self.tenant_store(tenant).versions(&parse(name)?).await?.is_empty() {
+            self.install(tenant, "bootstrap", upload).await?;
+        }
+        Ok(())
+    }
+
+    async fn install(&self, tenant: &Arc<Tenant>, by: &str, upload: Upload) -> Result<DeployReport, EngineError> {
+        let started = Instant::now();
+        let source = source_of(&upload)?;
+        let hash = self.inner.runtime.prepare(&source).await?;
+        let code = VersionRef { hash, language: source.language, file_name: source.file_name.clone() };
+        let described = self.inner.runtime.describe(&code).await.map_err(EngineError::Describe)?;
+        let manifest = Manifest::parse(&described).map_err(|fault| EngineError::NotDeployable(fault.to_string()))?;
+        for (field, schema) in [("input", &manifest.input), ("output", &manifest.output)] {
+            Schema::compile(schema.as_ref()).map_err(|fault| {
+                EngineError::NotDeployable(format!("`{field}` is not a valid JSON Schema: {fault}"))
+            })?;
+        }
+        let name = name_of(&upload, &manifest)?;
+        let requested = manifest.requested();
+        let public_by_default = self.inner.config.public_by_default.as_ref() == Some(&tenant.slug);
+        let granted = grant(&upload, &requested, public_by_default)?;
+        let version = NewVersion {
+            name: name.clone(),
+            hash,
+            language: source.language.as_str().to_owned(),
+            file_name: source.file_name,
+            size: i32::try_from(upload.bytes.len()).unwrap_or(i32::MAX),
+            manifest: pleat_domain::json::raw(&manifest),
+            grants: granted.clone(),
+            created_by: by.to_owned(),
+        };
+        let deployed = self.tenant_store(tenant).deploy(version).await?;
+        self.inner.catalogs.forget(tenant.id).await;
+        tracing::info!(tenant.id = %tenant.slug, skill.id = %name, version = deployed.version, "deployed");
+        Ok(DeployReport {
+            name,
+            version: deployed.version,
+            hash,
+            created: deployed.created,
+            language: source.language.as_str().to_owned(),
+            manifest,
+            requested,
+            granted,
+            took: started.elapsed(),
+        })
+    }
+
+    /// The active functions, unlisted ones included.
+    pub async fn functions(&self, tenant: &Tenant, principal: &Principal) -> Result<Vec<Arc<Skill>>, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        Ok(self.catalog(tenant).await?.skills.values().cloned().collect())
+    }
+
+    pub async fn function(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        name: &str,
+    ) -> Result<Arc<Skill>, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        let name = parse(name)?;
+        self.catalog(tenant).await?.skills.get(&name).cloned().ok_or_else(|| unknown(&name))
+    }
+
+    pub async fn versions(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        name: &str,
+    ) -> Result<Vec<VersionRow>, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        let name = parse(name)?;
+        let versions = self.tenant_store(tenant).versions(&name).await?;
+        if versions.is_empty() { Err(unknown(&name)) } else { Ok(versions) }
+    }
+
+    /// Back to a version, or to the one before the active one. Instant: its code is still there.
+    pub async fn rollback(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        name: &str,
+        to: Option<i32>,
+    ) -> Result<i32, EngineError> {
+        authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
+        let name = parse(name)?;
+        let store = self.tenant_store(tenant);
+        let versions = store.versions(&name).await?;
+        let active = versions.iter().find(|row| row.active).ok_or_else(|| unknown(&name))?.version;
+        let previous = versions.iter().map(|row| row.version).filter(|version| *version < active).max();
+        let target = to.or(previous).ok_or_else(|| {
+            EngineError::Invalid(format!("`{name}` has no version before {active}; name one with `version`"))
+        })?;
+        if !store.activate(&name, target).await? {
+            return Err(EngineError::NotFound { what: "version", name: format!("{name}@{target}") });
+        }
+        self.inner.catalogs.forget(tenant.id).await;
+        Ok(target)
+    }
+
+    pub async fn delete_function(&self, tenant: &Tenant, principal: &Principal, name: &str) -> Result<(), EngineError> {
+        authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
+        let name = parse(name)?;
+        let deleted = self.tenant_store(tenant).delete_function(&name).await?;
+        self.inner.catalogs.forget(tenant.id).await;
+        if deleted { Ok(()) } else { Err(unknown(&name)) }
+    }
+}
+
+fn unknown(name: &SkillName) -> EngineError {
+    EngineError::NotFound { what: "function", name: name.to_string() }
+}
+
+/// A name that cannot exist is not found, as any other that does not.
+fn parse(name: &str) -> Result<SkillName, EngineError> {
+    let missing = || EngineError::NotFound { what: "function", name: name.chars().take(80).collect() };
+    SkillName::parse(name).map_err(|_| missing())
+}
+
+fn source_of(upload: &Upload) -> Result<Source, EngineError> {
+    let refuse = |reason: String| Err(EngineError::NotDeployable(reason));
+    let file_name = upload.file_name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    if file_name.is_empty() || file_name.len() > 200 || file_name.chars().any(char::is_control) {
+        return refuse("the file name must have 1 to 200 characters".to_owned());
+    }
+    let Some(language) = Language::of_file(&file_name) else {
+        return refuse(format!("`{file_name}`: deploy a .js file, a .wasm component or a component as .wat"));
+    };
+    let most = language.most_bytes();
+    if upload.bytes.is_empty() {
+        return refuse(format!("`{file_name}` is empty"));
+    }
+    if upload.bytes.len() > most {
+        return refuse(format!("`{file_name}` has {} bytes; the most is {most}", upload.bytes.len()));
+    }
+    Ok(Source { language, file_name, bytes: upload.bytes.clone() })
+}
+
+/// The deployer's choice, else what the function calls itself, else the file's name.
+fn name_of(upload: &Upload, manifest: &Manifest) -> Result<SkillName, EngineError> {
+    let stem = upload.file_name.rsplit(['/', '\\']).next().unwrap_or_default().split('.').next().unwrap_or_default();
+    let wish = upload.name.as_deref().or(manifest.name.as_deref()).unwrap_or(stem);
+    SkillName::parse(wish).map_err(|fault| EngineError::NotDeployable(format!("{fault}; `--name` sets one")))
+}
+
+/// What was asked for counts only where the deployer grants it.
+fn grant(upload: &Upload, requested: &Grants, public_by_default: bool) -> Result<Grants, EngineError> {
+    let has = |name: &str| upload.grants.iter().any(|grant| grant == name);
+    let visibility = match upload.visibility {
+        Some(chosen) => chosen,
+        None if has("public") && requested.visibility == Visibility::Public => Visibility::Public,
+        None if requested.visibility == Visibility::Unlisted => Visibility::Unlisted,
+        None if public_by_default => Visibility::Public,
+        None => Visibility::Listed,
+    };
+    if let Some(unknown) = upload.grants.iter().find(|grant| *grant != "public") {
+        return Err(EngineError::Invalid(format!(
+            "`{unknown}` cannot be granted: this platform serves no such capability yet; `public` can be granted"
+        )));
+    }
+    Ok(Grants { visibility, ..Grants::default() })
+}

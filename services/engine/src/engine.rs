@@ -1,0 +1,130 @@
+//! The engine: what every door holds. Cheap to clone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pleat_domain::{Principal, Tenant, TenantSlug};
+use pleat_policy::{Action, Decision, Denial, decide};
+use pleat_runtime::Runtime;
+use pleat_store::{Store, TenantStore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::auth::KeyCache;
+use crate::catalog::Catalogs;
+use crate::error::EngineError;
+use crate::hooks::{Hook, Hooks};
+use crate::hub::Hub;
+use crate::keyring::{KeyHasher, MasterKey};
+
+/// What the operator chooses.
+#[derive(Clone)]
+pub struct EngineConfig {
+    pub master_key: MasterKey,
+    /// A blocking call that finishes within this is recorded once, when it is finished.
+    pub grace: Duration,
+    /// How often at most a running task's events are made durable.
+    pub event_interval: Duration,
+    /// How long running calls may take to finish at shutdown.
+    pub drain: Duration,
+    /// The tenant whose functions are public unless said otherwise: the demo tenant of `pleat dev`.
+    pub public_by_default: Option<TenantSlug>,
+    pub hooks: Vec<Arc<dyn Hook>>,
+}
+
+impl EngineConfig {
+    pub fn new(master_key: MasterKey) -> Self {
+        Self {
+            master_key,
+            grace: Duration::from_millis(5),
+            event_interval: Duration::from_millis(50),
+            drain: Duration::from_secs(5),
+            public_by_default: None,
+            hooks: Vec::new(),
+        }
+    }
+}
+
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) runtime: Runtime,
+    pub(crate) config: EngineConfig,
+    pub(crate) hasher: KeyHasher,
+    pub(crate) keys: KeyCache,
+    pub(crate) tenants: moka::future::Cache<TenantSlug, Arc<Tenant>>,
+    pub(crate) catalogs: Catalogs,
+    pub(crate) hub: Hub,
+    pub(crate) hooks: Hooks,
+    pub(crate) tracker: TaskTracker,
+    pub(crate) stopping: CancellationToken,
+}
+
+impl Engine {
+    pub fn new(store: Store, runtime: Runtime, config: EngineConfig) -> Self {
+        let inner = Inner {
+            store,
+            runtime,
+            hasher: KeyHasher::new(&config.master_key),
+            keys: KeyCache::new(),
+            // A deleted tenant is gone from every node within this time, and at once from the node that deletes it.
+            tenants: moka::future::Cache::builder().max_capacity(100_000).time_to_live(Duration::from_secs(2)).build(),
+            catalogs: Catalogs::new(),
+            hub: Hub::default(),
+            hooks: Hooks::new(config.hooks.clone()),
+            tracker: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+            config,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The tenant of a route.
+    pub async fn tenant(&self, slug: &TenantSlug) -> Result<Arc<Tenant>, EngineError> {
+        if let Some(tenant) = self.inner.tenants.get(slug).await {
+            return Ok(tenant);
+        }
+        let found = self.inner.store.tenant_by_slug(slug).await?.ok_or(EngineError::UnknownTenant)?;
+        let tenant = Arc::new(found);
+        self.inner.tenants.insert(slug.clone(), Arc::clone(&tenant)).await;
+        Ok(tenant)
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), EngineError> {
+        Ok(self.inner.store.ping().await?)
+    }
+
+    /// No new calls; running ones get the drain time, then they are stopped and recorded. Returns when all is written.
+    pub async fn shutdown(&self) {
+        self.inner.stopping.cancel();
+        self.inner.tracker.close();
+        if tokio::time::timeout(self.inner.config.drain, self.inner.tracker.wait()).await.is_err() {
+            self.inner.hub.stop_all();
+            let last = tokio::time::timeout(Duration::from_secs(5), self.inner.tracker.wait()).await;
+            if last.is_err() {
+                tracing::warn!("some calls did not stop in time; they will be recorded as lost");
+            }
+        }
+        self.inner.runtime.shutdown().await;
+        self.inner.store.close().await;
+    }
+
+    pub(crate) fn tenant_store(&self, tenant: &Tenant) -> TenantStore {
+        self.inner.store.tenant(tenant.id)
+    }
+}
+
+/// Asks the policy and turns a denial into the engine's words.
+pub(crate) fn authorize(principal: &Principal, action: Action<'_>, hidden: EngineError) -> Result<(), EngineError> {
+    match decide(principal, action) {
+        Decision::Allow => Ok(()),
+        Decision::Deny(Denial::NeedsKey) => Err(EngineError::Unauthenticated),
+        Decision::Deny(Denial::NeedsScope(scope)) => Err(EngineError::Forbidden(scope)),
+        Decision::Deny(Denial::Hidden) => Err(hidden),
+    }
+}

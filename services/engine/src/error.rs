@@ -1,0 +1,107 @@
+//! What can go wrong in a use case, in words that the edges map to their wires once.
+
+use pleat_domain::{Failure, Scope};
+use pleat_runtime::{PrepareError, RuntimeError};
+use pleat_store::StoreError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// No key where one is needed, or one that is not valid here. One answer for all of these.
+    #[error("this needs a valid key: send `Authorization: Bearer <key>`")]
+    Unauthenticated,
+    #[error("this key lacks the scope `{}`; ask an admin of the tenant for one that has it", .0.as_str())]
+    Forbidden(Scope),
+    #[error("there is no such tenant")]
+    UnknownTenant,
+    #[error("unknown skill `{0}`; the agent card lists what there is")]
+    UnknownSkill(String),
+    #[error("name a skill: this agent has {}", list(.0))]
+    SkillNeeded(Vec<String>),
+    /// Unknown, expired, another tenant's or another caller's: one answer for all.
+    #[error("task not found")]
+    TaskNotFound,
+    #[error("the task is already {0} and cannot be canceled")]
+    NotCancelable(&'static str),
+    #[error("the task is {0} and takes no further message")]
+    NotContinuable(&'static str),
+    #[error("the input does not match the skill's schema: {}", violations(.0))]
+    InvalidInput(Vec<Violation>),
+    #[error("{0}")]
+    Invalid(String),
+    #[error("{what} `{name}` already exists")]
+    Exists { what: &'static str, name: String },
+    #[error("there is no {what} `{name}`")]
+    NotFound { what: &'static str, name: String },
+    /// A guardrail or another hook said no before anything ran.
+    #[error("{0}")]
+    Blocked(String),
+    /// The upload is not something that can be deployed.
+    #[error("{0}")]
+    NotDeployable(String),
+    /// `describe` failed in the sandbox.
+    #[error("the function could not describe itself: {}", .0.message)]
+    Describe(Failure),
+    #[error("the platform is at its limit ({0}); try again shortly")]
+    Busy(&'static str),
+    #[error("the platform is shutting down; try again shortly")]
+    ShuttingDown,
+    #[error("the database is not reachable; try again shortly")]
+    Unavailable(#[source] StoreError),
+    #[error("internal error")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// One fault of an input, with the place it is at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// JSON pointer into the input.
+    pub pointer: String,
+    pub message: String,
+}
+
+fn violations(all: &[Violation]) -> String {
+    let lines: Vec<String> = all
+        .iter()
+        .map(|violation| match violation.pointer.as_str() {
+            "" => violation.message.clone(),
+            pointer => format!("at `{pointer}`: {}", violation.message),
+        })
+        .collect();
+    lines.join("; ")
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "none deployed yet".to_owned(),
+        names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy => Self::Busy("write queue"),
+            StoreError::Closed => Self::ShuttingDown,
+            StoreError::Unreachable(_) => Self::Unavailable(error),
+            StoreError::Unstorable(_) => Self::Invalid(error.to_string()),
+            StoreError::AliasTaken(name) => Self::Exists { what: "task", name },
+            StoreError::SlugTaken(slug) => Self::Exists { what: "tenant", name: slug.to_string() },
+            error => Self::Internal(Box::new(error)),
+        }
+    }
+}
+
+impl From<RuntimeError> for EngineError {
+    fn from(error: RuntimeError) -> Self {
+        Self::Internal(Box::new(error))
+    }
+}
+
+impl From<PrepareError> for EngineError {
+    fn from(error: PrepareError) -> Self {
+        match error {
+            error if error.is_callers() => Self::NotDeployable(error.to_string()),
+            error => Self::Internal(Box::new(error)),
+        }
+    }
+}

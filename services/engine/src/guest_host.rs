@@ -1,0 +1,64 @@
+//! The engine's side of the way back out of the sandbox.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use pleat_domain::event::Progress;
+use pleat_domain::{LogLevel, LogLine, Message, Raw, TaskId};
+use pleat_runtime::{Chunk, HostCalls};
+use time::OffsetDateTime;
+
+use crate::hub::{Interrupt, Live};
+use crate::invoke::first_message;
+use crate::sink::Sink;
+
+pub(crate) struct GuestHost {
+    pub(crate) sink: Arc<Sink>,
+    pub(crate) live: Arc<Live>,
+    pub(crate) task: TaskId,
+    pub(crate) input: Raw,
+    /// The messages so far, this turn's last; empty when the input says it all.
+    pub(crate) messages: Vec<Message>,
+    pub(crate) state: Option<Raw>,
+}
+
+impl HostCalls for GuestHost {
+    fn log(&mut self, level: LogLevel, message: String) {
+        self.sink.log(LogLine { at: OffsetDateTime::now_utc(), level, message });
+    }
+
+    fn emit(&mut self, chunk: Chunk) -> BoxFuture<'_, ()> {
+        if !self.sink.emit(chunk) {
+            self.live.interrupt(Interrupt::OutputOverflow);
+        }
+        let sink = Arc::clone(&self.sink);
+        async move { sink.room().await }.boxed()
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        self.sink.progress(progress);
+    }
+
+    /// Made when it is asked for: most functions look at their input only.
+    fn message(&mut self) -> String {
+        match self.messages.last() {
+            Some(message) => serde_json::to_string(message),
+            None => serde_json::to_string(&first_message(self.task, &self.input)),
+        }
+        .unwrap_or_default()
+    }
+
+    fn history(&mut self) -> Vec<String> {
+        let earlier = self.messages.split_last().map_or(&[][..], |(_, earlier)| earlier);
+        earlier.iter().filter_map(|message| serde_json::to_string(message).ok()).collect()
+    }
+
+    fn state(&mut self) -> Option<String> {
+        self.state.as_ref().map(|state| state.get().to_owned())
+    }
+
+    fn reply(&mut self) -> Option<String> {
+        None
+    }
+}

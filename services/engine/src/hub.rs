@@ -1,0 +1,141 @@
+//! The tasks that run on this node: where cancels find them and where subscribers are fed from memory.
+//!
+//! Only committed events are in here, so a subscriber never sees what a crash could take back.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pleat_domain::{Event, Task, TaskId, TenantId};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// How many events a task keeps in memory. A reader that falls further behind reads them from the database.
+const RING: usize = 64;
+
+#[derive(Default)]
+pub(crate) struct Hub {
+    live: Mutex<HashMap<TaskId, Arc<Live>>>,
+}
+
+impl Hub {
+    pub(crate) fn insert(&self, live: Arc<Live>) {
+        lock(&self.live).insert(live.id, live);
+    }
+
+    pub(crate) fn remove(&self, id: TaskId) {
+        lock(&self.live).remove(&id);
+    }
+
+    /// Only ever a task of the tenant that asks.
+    pub(crate) fn get(&self, tenant: TenantId, id: TaskId) -> Option<Arc<Live>> {
+        lock(&self.live).get(&id).filter(|live| live.tenant == tenant).cloned()
+    }
+
+    pub(crate) fn stop_all(&self) {
+        lock(&self.live).values().for_each(|live| live.interrupt(Interrupt::Shutdown));
+    }
+
+    pub(crate) fn stop_tenant(&self, tenant: TenantId) {
+        let live = lock(&self.live);
+        live.values().filter(|live| live.tenant == tenant).for_each(|live| live.interrupt(Interrupt::Canceled));
+    }
+}
+
+/// Why a running call is stopped from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    Canceled,
+    Shutdown,
+    /// What it emitted exceeds the output limit.
+    OutputOverflow,
+    /// Its record could not be written.
+    NotRecorded,
+}
+
+/// What is durable of a running task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Committed {
+    pub(crate) seq: u32,
+    /// The turn is over: nothing follows.
+    pub(crate) ended: bool,
+}
+
+/// One task that runs here.
+pub(crate) struct Live {
+    pub(crate) tenant: TenantId,
+    pub(crate) id: TaskId,
+    pub(crate) token: CancellationToken,
+    cause: Mutex<Option<Interrupt>>,
+    ring: Mutex<VecDeque<Arc<Event>>>,
+    committed: watch::Sender<Committed>,
+    finished: Mutex<Option<Arc<Task>>>,
+}
+
+impl Live {
+    /// `seq` is the last one that earlier turns used.
+    pub(crate) fn new(tenant: TenantId, id: TaskId, seq: u32) -> Arc<Self> {
+        Arc::new(Self {
+            tenant,
+            id,
+            token: CancellationToken::new(),
+            cause: Mutex::default(),
+            ring: Mutex::default(),
+            committed: watch::Sender::new(Committed { seq, ended: false }),
+            finished: Mutex::default(),
+        })
+    }
+
+    /// The first cause counts.
+    pub(crate) fn interrupt(&self, cause: Interrupt) {
+        lock(&self.cause).get_or_insert(cause);
+        self.token.cancel();
+    }
+
+    pub(crate) fn interrupted(&self) -> Option<Interrupt> {
+        *lock(&self.cause)
+    }
+
+    /// To be called after the commit.
+    pub(crate) fn publish(&self, events: impl IntoIterator<Item = Event>, ended: bool) {
+        let mut last = self.committed.borrow().seq;
+        {
+            let mut ring = lock(&self.ring);
+            for event in events {
+                last = event.seq;
+                if ring.len() == RING {
+                    ring.pop_front();
+                }
+                ring.push_back(Arc::new(event));
+            }
+        }
+        self.committed.send_replace(Committed { seq: last, ended });
+    }
+
+    pub(crate) fn finish(&self, task: Arc<Task>) {
+        *lock(&self.finished) = Some(task);
+    }
+
+    pub(crate) fn finished(&self) -> Option<Arc<Task>> {
+        lock(&self.finished).clone()
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<Committed> {
+        self.committed.subscribe()
+    }
+
+    /// The events after `seq` that are still in memory; `None` when some of them no longer are.
+    pub(crate) fn after(&self, seq: u32) -> Option<Vec<Arc<Event>>> {
+        let ring = lock(&self.ring);
+        let first = ring.front().map_or(u32::MAX, |event| event.seq);
+        let committed = self.committed.borrow().seq;
+        if seq < committed && first > seq.saturating_add(1) {
+            return None;
+        }
+        Some(ring.iter().filter(|event| event.seq > seq).cloned().collect())
+    }
+}
+
+/// A poisoned lock holds data that is whole: nothing here panics between two changes.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,206 @@
+//! The one operation behind every door: an invocation becomes a task and its events.
+
+use std::sync::Arc;
+
+use pleat_domain::{Block, ContextId, Door, Message, Principal, Raw, Task, TaskId, TaskState, Tenant};
+use pleat_policy::Action;
+use time::OffsetDateTime;
+use tokio::sync::oneshot;
+
+use crate::catalog::{Callable, Skill};
+use crate::engine::{Engine, authorize};
+use crate::error::EngineError;
+use crate::hooks::VerbEvent;
+use crate::run::{Recorded, Run};
+use crate::subscribe::EventStream;
+
+/// A call that a door has translated and whose skill the policy allows.
+#[derive(Debug)]
+pub struct Invocation {
+    pub tenant: Arc<Tenant>,
+    pub principal: Principal,
+    pub skill: Callable,
+    pub input: Raw,
+    /// The message it came in, where the door has messages.
+    pub message: Option<Message>,
+    pub context: Option<ContextId>,
+    /// The id that a client chose for the task.
+    pub alias: Option<String>,
+    pub door: Door,
+}
+
+/// A later message to a task that waits for one.
+#[derive(Debug)]
+pub struct Turn {
+    pub tenant: Arc<Tenant>,
+    pub principal: Principal,
+    pub task: Task,
+    pub input: Raw,
+    pub message: Message,
+}
+
+impl Engine {
+    /// Runs to the end of the turn. The task goes on if the caller goes away.
+    pub async fn send(&self, invocation: Invocation) -> Result<Arc<Task>, EngineError> {
+        let early = invocation.alias.is_some();
+        let run = self.admit(invocation)?;
+        if early {
+            return self.spawn(Run::start(run)).await?.finished().await;
+        }
+        self.spawn_for(|done| run.blocking(done)).await
+    }
+
+    /// Starts, records, and hands back the recorded task with its events from the first.
+    pub async fn start(&self, invocation: Invocation) -> Result<(Arc<Task>, EventStream), EngineError> {
+        let run = self.admit(invocation)?;
+        let recorded = self.spawn(Run::start(run)).await?;
+        Ok(recorded.into_stream(self, 0))
+    }
+
+    /// Continues a waiting task and runs to the end of the turn.
+    pub async fn send_turn(&self, turn: Turn) -> Result<Arc<Task>, EngineError> {
+        let run = self.readmit(turn).await?;
+        self.spawn(Run::resume(run)).await?.finished().await
+    }
+
+    /// Continues a waiting task and streams what follows.
+    pub async fn start_turn(&self, turn: Turn) -> Result<(Arc<Task>, EventStream), EngineError> {
+        let run = self.readmit(turn).await?;
+        let after = run.task.last_seq;
+        let recorded = self.spawn(Run::resume(run)).await?;
+        Ok(recorded.into_stream(self, after))
+    }
+
+    /// Everything that can refuse a call before it costs anything.
+    fn admit(&self, invocation: Invocation) -> Result<Run, EngineError> {
+        if self.inner.stopping.is_cancelled() {
+            return Err(EngineError::ShuttingDown);
+        }
+        let Invocation { tenant, principal, skill: Callable(skill), input, message, context, alias, door } = invocation;
+        check_input(&skill, &input)?;
+        let now = OffsetDateTime::now_utc();
+        let id = TaskId::new();
+        let task = Task {
+            id,
+            skill: skill.name.clone(),
+            version: skill.version,
+            context: context.unwrap_or_else(|| ContextId::of_task(id)),
+            parent: None,
+            caller: principal.caller(),
+            door,
+            alias,
+            state: TaskState::Working,
+            failure: None,
+            ask: None,
+            input,
+            history: message.into_iter().collect(),
+            artifacts: Vec::new(),
+            attempt: 1,
+            turn: 1,
+            last_seq: 0,
+            cpu_us: 0,
+            wall_us: 0,
+            created_at: now,
+            updated_at: now,
+        };
+        let run = Run::new(self.clone(), tenant, skill, task, None, Vec::new());
+        self.ask_hooks(&run)?;
+        Ok(run)
+    }
+
+    /// The same for a later turn: on the version the task began with.
+    async fn readmit(&self, turn: Turn) -> Result<Run, EngineError> {
+        if self.inner.stopping.is_cancelled() {
+            return Err(EngineError::ShuttingDown);
+        }
+        let Turn { tenant, principal, mut task, input, message } = turn;
+        authorize(&principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
+        if !task.state.is_interrupted() {
+            return Err(EngineError::NotContinuable(task.state.as_str()));
+        }
+        let skill = self.skill_version(&tenant, &task.skill, task.version).await?;
+        // A quick first turn stored no event rows; what follows needs them to count on.
+        let backlog = if task.last_seq == 0 { task.derived_events() } else { Vec::new() };
+        let kept = task.ask.take().and_then(|ask| ask.state);
+        if task.history.is_empty() {
+            task.history.push(first_message(task.id, &task.input));
+        }
+        task.history.push(message);
+        task.input = input;
+        task.state = TaskState::Working;
+        task.turn = task.turn.saturating_add(1);
+        task.updated_at = OffsetDateTime::now_utc();
+        let run = Run::new(self.clone(), tenant, skill, task, kept, backlog);
+        self.ask_hooks(&run)?;
+        Ok(run)
+    }
+
+    fn ask_hooks(&self, run: &Run) -> Result<(), EngineError> {
+        self.inner.hooks.before(&run.verb()).map_err(|denied| EngineError::Blocked(denied.0))
+    }
+
+    /// Runs apart from the caller, whose leaving must not stop it, and waits for its first answer.
+    async fn spawn(
+        &self,
+        work: impl Future<Output = Result<(Recorded, crate::run::Rest), EngineError>> + Send + 'static,
+    ) -> Result<Recorded, EngineError> {
+        self.spawn_for(|done| async move {
+            match work.await {
+                Ok((recorded, rest)) => {
+                    let _ = done.send(Ok(recorded));
+                    rest.await;
+                }
+                Err(error) => drop(done.send(Err(error))),
+            }
+        })
+        .await
+    }
+
+    async fn spawn_for<T, W>(
+        &self,
+        work: impl FnOnce(oneshot::Sender<Result<T, EngineError>>) -> W,
+    ) -> Result<T, EngineError>
+    where
+        T: Send + 'static,
+        W: Future<Output = ()> + Send + 'static,
+    {
+        let (done, answer) = oneshot::channel();
+        self.inner.tracker.spawn(work(done));
+        answer.await.map_err(|_| EngineError::Internal("the call ended without an answer".into()))?
+    }
+}
+
+impl Run {
+    /// What the hook bus is told of this call.
+    pub(crate) fn verb(&self) -> VerbEvent<'_> {
+        VerbEvent {
+            verb: self.skill.name.as_str(),
+            legacy_alias: None,
+            tenant: self.tenant.slug.as_str(),
+            agent_card_id: None,
+            agent_url: None,
+            skill_id: self.skill.name.as_str(),
+            session_id: self.task.context.as_str(),
+            caller: self.task.caller.as_str(),
+            args: &self.task.input,
+            emitted_at: self.task.updated_at,
+        }
+    }
+}
+
+fn check_input(skill: &Skill, input: &Raw) -> Result<(), EngineError> {
+    match skill.input.violations(input) {
+        violations if violations.is_empty() => Ok(()),
+        violations => Err(EngineError::InvalidInput(violations)),
+    }
+}
+
+/// The message that a call without one amounts to.
+pub(crate) fn first_message(task: TaskId, input: &Raw) -> Message {
+    let block = match serde_json::from_str(input.get()) {
+        Ok(serde_json::Value::String(text)) => Block::text(text),
+        Ok(value) => Block::data(value),
+        Err(_) => Block::text(input.get()),
+    };
+    Message::user(format!("{task}-1"), vec![block])
+}

@@ -1,0 +1,337 @@
+//! One turn of one task, from admission to its last record.
+//!
+//! A blocking call that finishes within the grace time is written once, finished. Everything else is written when it
+//! is admitted, so that no id leaves before its row is committed.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pleat_domain::event::{ArtifactChunk, StatusChange};
+use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
+use pleat_runtime::{Call, CallReport, Entry, GuestContext, Stop};
+use pleat_store::{Change, Commit, StoreError, Written};
+use time::OffsetDateTime;
+use tokio::sync::oneshot;
+
+use crate::catalog::Skill;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::guest_host::GuestHost;
+use crate::hooks::VerbOutcome;
+use crate::hub::{Interrupt, Live};
+use crate::invoke::first_message;
+use crate::outcome::Ending;
+use crate::sink::{Batch, Sink};
+use crate::subscribe::EventStream;
+
+/// What goes on after the first answer.
+pub(crate) type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// How long the outcome of a call is kept trying to be recorded while the database is away.
+const RECORD_PATIENCE: Duration = Duration::from_secs(600);
+
+pub(crate) struct Run {
+    pub(crate) engine: Engine,
+    pub(crate) tenant: Arc<Tenant>,
+    pub(crate) skill: Arc<Skill>,
+    pub(crate) task: Task,
+    live: Arc<Live>,
+    sink: Arc<Sink>,
+    /// What the function kept from the turn before.
+    kept: Option<Raw>,
+    /// Events of earlier turns that have no rows yet.
+    backlog: Vec<Event>,
+    log_seq: u32,
+    flushed: Instant,
+}
+
+/// A task whose row is committed.
+pub(crate) struct Recorded {
+    task: Arc<Task>,
+    live: Arc<Live>,
+}
+
+impl Recorded {
+    pub(crate) async fn finished(self) -> Result<Arc<Task>, EngineError> {
+        let mut committed = self.live.watch();
+        let gone = || EngineError::Internal("the call ended without a record".into());
+        committed.wait_for(|committed| committed.ended).await.map_err(|_| gone())?;
+        self.live.finished().ok_or_else(gone)
+    }
+
+    pub(crate) fn into_stream(self, engine: &Engine, after: u32) -> (Arc<Task>, EventStream) {
+        let stream = engine.follow(self.live.tenant, self.task.id, after, Some(self.live));
+        (self.task, stream)
+    }
+}
+
+impl Run {
+    pub(crate) fn new(
+        engine: Engine,
+        tenant: Arc<Tenant>,
+        skill: Arc<Skill>,
+        mut task: Task,
+        kept: Option<Raw>,
+        backlog: Vec<Event>,
+    ) -> Self {
+        task.last_seq = backlog.last().map_or(task.last_seq, |event| event.seq);
+        // Each turn counts its log records in a range of its own.
+        let log_seq = u32::try_from(task.turn - 1).unwrap_or(0) << 16;
+        let live = Live::new(tenant.id, task.id, task.last_seq);
+        let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes));
+        Self { engine, tenant, skill, task, live, sink, kept, backlog, log_seq, flushed: Instant::now() }
+    }
+
+    /// A call whose caller waits: one write if it is quick.
+    pub(crate) async fn blocking(mut self, done: oneshot::Sender<Result<Arc<Task>, EngineError>>) {
+        let mut call = Box::pin(self.call());
+        let grace = tokio::time::sleep(self.engine.inner.config.grace);
+        let early = tokio::select! {
+            biased;
+            report = &mut call => Some(report),
+            () = grace => None,
+        };
+        let outcome = match early {
+            Some(report) => self.finish(report, Change::Insert).await,
+            None => match self.record(Change::Insert).await {
+                Ok(_) => self.follow_through(call).await,
+                Err(error) => {
+                    self.live.interrupt(Interrupt::NotRecorded);
+                    call.await;
+                    Err(error)
+                }
+            },
+        };
+        let _ = done.send(outcome);
+    }
+
+    /// A call that is recorded before it runs.
+    pub(crate) async fn start(mut self) -> Result<(Recorded, Rest), EngineError> {
+        let recorded = self.record(Change::Insert).await?;
+        Ok((recorded, self.rest()))
+    }
+
+    /// The next turn of a task that waited.
+    pub(crate) async fn resume(mut self) -> Result<(Recorded, Rest), EngineError> {
+        let recorded = self.record(Change::Resume).await?;
+        Ok((recorded, self.rest()))
+    }
+
+    fn rest(mut self) -> Rest {
+        Box::pin(async move {
+            let call = Box::pin(self.call());
+            // The outcome is recorded or logged; who waits reads it from the live task.
+            let _ = self.follow_through(call).await;
+        })
+    }
+
+    fn call(&self) -> impl Future<Output = CallReport> + Send + use<> {
+        let task = &self.task;
+        let host = GuestHost {
+            sink: Arc::clone(&self.sink),
+            live: Arc::clone(&self.live),
+            task: task.id,
+            input: task.input.clone(),
+            messages: task.history.clone(),
+            state: self.kept.clone(),
+        };
+        let context = GuestContext {
+            task_id: task.id.to_string(),
+            context_id: task.context.as_str().to_owned(),
+            skill: task.skill.to_string(),
+            version: task.version.to_string(),
+            caller: task.caller.to_string(),
+            door: task.door.guest_name().to_owned(),
+            attempt: u32::try_from(task.attempt).unwrap_or(1),
+            turn: u32::try_from(task.turn).unwrap_or(1),
+        };
+        let (runtime, code) = (self.engine.inner.runtime.clone(), self.skill.code.clone());
+        let (limits, cancel, input) = (self.skill.limits(), self.live.token.clone(), task.input.clone());
+        async move {
+            match runtime.load(&code).await {
+                Ok(function) => {
+                    let entry = Entry::Handle { input };
+                    runtime.call(Call { function, entry, context, limits, host: Box::new(host), cancel }).await
+                }
+                Err(error) => {
+                    tracing::error!(error = &error as &dyn std::error::Error, "a deployed function cannot be loaded");
+                    let stop = Stop::Failed(Failure::new(Reason::Internal, "the function cannot be loaded"));
+                    CallReport { result: Err(stop), cpu: Duration::ZERO, wall: Duration::ZERO, peak_memory: 0 }
+                }
+            }
+        }
+    }
+
+    /// Writes the task as working; from here on it has an id that others may use.
+    async fn record(&mut self, change: Change) -> Result<Recorded, EngineError> {
+        let change_of_state = StatusChange { state: TaskState::Working, failure: None, ask: None };
+        let events = self.number(vec![EventBody::Status(change_of_state)]);
+        let task = Arc::new(self.task.clone());
+        let mut rows = std::mem::take(&mut self.backlog);
+        rows.extend(events.iter().cloned());
+        let commit = self.commit_of(Arc::clone(&task), change, rows, Vec::new());
+        match self.engine.inner.store.writer().commit(commit).await? {
+            Written::Done => {}
+            Written::Fenced => return Err(EngineError::NotContinuable("already continued")),
+        }
+        self.engine.inner.hub.insert(Arc::clone(&self.live));
+        self.live.publish(events, false);
+        Ok(Recorded { task, live: Arc::clone(&self.live) })
+    }
+
+    /// Records what the guest says while it runs, then how it ended.
+    async fn follow_through(
+        &mut self,
+        mut call: Pin<Box<impl Future<Output = CallReport>>>,
+    ) -> Result<Arc<Task>, EngineError> {
+        let sink = Arc::clone(&self.sink);
+        let report = loop {
+            tokio::select! {
+                biased;
+                report = &mut call => break report,
+                () = sink.ready() => {
+                    let wait = self.engine.inner.config.event_interval.saturating_sub(self.flushed.elapsed());
+                    tokio::select! {
+                        biased;
+                        report = &mut call => break report,
+                        () = tokio::time::sleep(wait) => self.flush().await,
+                    }
+                }
+            }
+        };
+        let outcome = self.finish(report, Change::Update).await;
+        self.live.publish([], true);
+        self.engine.inner.hub.remove(self.task.id);
+        outcome
+    }
+
+    async fn flush(&mut self) {
+        let Batch { bodies, logs } = self.sink.take();
+        self.flushed = Instant::now();
+        if bodies.is_empty() && logs.is_empty() {
+            return;
+        }
+        let events = self.number(bodies);
+        let task = Arc::new(self.task.clone());
+        let commit = self.commit_of(task, Change::Append, events.clone(), logs);
+        match self.write(commit).await {
+            Ok(Written::Done) => self.live.publish(events, false),
+            Ok(Written::Fenced) => self.live.interrupt(Interrupt::NotRecorded),
+            Err(error) => {
+                tracing::error!(task.id = %self.task.id, error = &error as &dyn std::error::Error, "events could not be recorded");
+                self.live.interrupt(Interrupt::NotRecorded);
+            }
+        }
+    }
+
+    /// Decides how the turn ends and records it; the last thing a run does.
+    async fn finish(&mut self, report: CallReport, change: Change) -> Result<Arc<Task>, EngineError> {
+        let Batch { mut bodies, logs } = self.sink.take();
+        let artifacts = self.sink.artifacts();
+        let ending = Ending::of(report.result, self.live.interrupted(), &self.skill, !artifacts.is_empty());
+        let ending = self.ask_hooks(ending, report.wall);
+        // A task that is written once needs no event rows: they follow from the task.
+        let once = change == Change::Insert;
+        for artifact in artifacts {
+            self.deliver(artifact);
+        }
+        if let Some(artifact) = &ending.result {
+            if !once {
+                let chunk = ArtifactChunk { artifact: artifact.clone(), append: false, last: true };
+                bodies.push(EventBody::Artifact(chunk));
+            }
+            self.deliver(artifact.clone());
+        }
+        self.apply(&ending, report.cpu, report.wall);
+        let last = StatusChange { state: ending.state, failure: ending.failure, ask: ending.ask };
+        bodies.push(EventBody::Status(last));
+        let events = if once { Vec::new() } else { self.number(bodies) };
+        let task = Arc::new(self.task.clone());
+        let commit = self.commit_of(Arc::clone(&task), change, events.clone(), logs);
+        let written =
+            if once { self.engine.inner.store.writer().commit(commit).await } else { self.write(commit).await };
+        if written? == Written::Fenced {
+            // Somebody else has ended it meanwhile: what they recorded is what it is.
+            let recorded = self.engine.tenant_store(&self.tenant).task(task.id, None).await?;
+            let recorded = Arc::new(recorded.ok_or(EngineError::TaskNotFound)?);
+            self.live.finish(Arc::clone(&recorded));
+            return Ok(recorded);
+        }
+        self.live.finish(Arc::clone(&task));
+        self.live.publish(events, true);
+        Ok(task)
+    }
+
+    /// A name stands for one artifact: a later turn's takes the place of an earlier one's.
+    fn deliver(&mut self, artifact: Artifact) {
+        self.task.artifacts.retain(|earlier| earlier.name != artifact.name);
+        self.task.artifacts.push(artifact);
+    }
+
+    fn apply(&mut self, ending: &Ending, cpu: Duration, wall: Duration) {
+        let task = &mut self.task;
+        task.state = ending.state;
+        task.failure = ending.failure.clone();
+        task.ask = ending.ask.clone();
+        if let Some(ask) = &ending.ask {
+            if task.history.is_empty() {
+                task.history.push(first_message(task.id, &task.input));
+            }
+            let id = format!("{}-{}", task.id, task.history.len() + 1);
+            task.history.push(Message::agent(id, vec![pleat_domain::Block::text(ask.prompt.clone())]));
+        }
+        task.cpu_us = task.cpu_us.saturating_add(micros(cpu));
+        task.wall_us = task.wall_us.saturating_add(micros(wall));
+        task.updated_at = OffsetDateTime::now_utc();
+    }
+
+    /// The hooks see the outcome before it is recorded or leaves.
+    fn ask_hooks(&self, ending: Ending, duration: Duration) -> Ending {
+        if self.engine.inner.hooks.is_empty() {
+            return ending;
+        }
+        let mut task = self.task.clone();
+        task.state = ending.state;
+        task.artifacts.extend(ending.result.clone());
+        let verdict = self.engine.inner.hooks.after(&self.verb(), &VerbOutcome { task: &task, duration });
+        match verdict {
+            Ok(()) => ending,
+            Err(denied) => Ending::failed(Failure::new(Reason::Blocked, denied.0)),
+        }
+    }
+
+    fn number(&mut self, bodies: Vec<EventBody>) -> Vec<Event> {
+        let at = OffsetDateTime::now_utc();
+        let first = self.task.last_seq;
+        let events: Vec<Event> = (first + 1..).zip(bodies).map(|(seq, body)| Event { seq, at, body }).collect();
+        self.task.last_seq = events.last().map_or(first, |event| event.seq);
+        events
+    }
+
+    fn commit_of(&mut self, task: Arc<Task>, change: Change, events: Vec<Event>, logs: Vec<LogLine>) -> Commit {
+        if !logs.is_empty() {
+            self.log_seq += 1;
+        }
+        Commit { tenant: self.tenant.id, task, change, events, logs, log_seq: self.log_seq }
+    }
+
+    /// A running task's record: tried again while the database is away, because there is nobody to refuse to.
+    async fn write(&self, commit: Commit) -> Result<Written, StoreError> {
+        let started = Instant::now();
+        let mut pause = Duration::from_millis(20);
+        loop {
+            match self.engine.inner.store.writer().commit(commit.clone()).await {
+                Err(error) if error.is_transient() && started.elapsed() < RECORD_PATIENCE => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(1));
+                }
+                other => return other,
+            }
+        }
+    }
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}

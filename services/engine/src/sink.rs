@@ -1,0 +1,176 @@
+//! What a running guest has said and the driver has not yet recorded: chunks, progress, log lines.
+//!
+//! Chunks are merged so that a stream of tokens costs one durable event per interval, and they are collected into
+//! the artifacts that the finished task carries. A guest that is faster than the database waits in `emit`.
+
+use std::sync::Mutex;
+
+use pleat_domain::event::{ArtifactChunk, Progress};
+use pleat_domain::{Artifact, Block, EventBody, LogLine, limits};
+use pleat_runtime::{Chunk, ChunkBody};
+use tokio::sync::Notify;
+
+use crate::hub::lock;
+
+/// A guest waits while more than this is pending.
+const HIGH_WATER: usize = limits::MIB;
+
+pub(crate) struct Sink {
+    state: Mutex<State>,
+    ready: Notify,
+    drained: Notify,
+    default_artifact: String,
+    output_limit: usize,
+}
+
+#[derive(Default)]
+struct State {
+    pending: Vec<EventBody>,
+    pending_bytes: usize,
+    total_bytes: usize,
+    logs: Vec<LogLine>,
+    artifacts: Vec<Artifact>,
+}
+
+/// What is to be recorded next.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) bodies: Vec<EventBody>,
+    pub(crate) logs: Vec<LogLine>,
+}
+
+impl Sink {
+    pub(crate) fn new(skill: &str, output_limit: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            ready: Notify::new(),
+            drained: Notify::new(),
+            default_artifact: format!("{skill}-stream"),
+            output_limit,
+        }
+    }
+
+    /// Takes a chunk. False: the task has now put out more than it may.
+    pub(crate) fn emit(&self, chunk: Chunk) -> bool {
+        let size = size_of(&chunk.body);
+        let name = chunk.artifact.unwrap_or_else(|| self.default_artifact.clone());
+        let blocks = blocks_of(chunk.body);
+        let mut state = lock(&self.state);
+        state.total_bytes += size;
+        if state.total_bytes > self.output_limit {
+            return false;
+        }
+        let append = state.collect(&name, &blocks);
+        state.pend(name, blocks, append, chunk.last, size);
+        drop(state);
+        self.ready.notify_one();
+        true
+    }
+
+    /// Waits until the driver has caught up.
+    pub(crate) async fn room(&self) {
+        loop {
+            let drained = self.drained.notified();
+            if lock(&self.state).pending_bytes <= HIGH_WATER {
+                return;
+            }
+            drained.await;
+        }
+    }
+
+    pub(crate) fn progress(&self, progress: Progress) {
+        let mut state = lock(&self.state);
+        // Only the latest of a run of progress reports is worth a row.
+        if let Some(EventBody::Progress(last)) = state.pending.last_mut() {
+            *last = progress;
+        } else {
+            state.pending.push(EventBody::Progress(progress));
+        }
+        drop(state);
+        self.ready.notify_one();
+    }
+
+    pub(crate) fn log(&self, line: LogLine) {
+        lock(&self.state).logs.push(line);
+        self.ready.notify_one();
+    }
+
+    /// Resolves when there is something to record.
+    pub(crate) async fn ready(&self) {
+        self.ready.notified().await;
+    }
+
+    pub(crate) fn take(&self) -> Batch {
+        let mut state = lock(&self.state);
+        state.pending_bytes = 0;
+        let batch = Batch { bodies: std::mem::take(&mut state.pending), logs: std::mem::take(&mut state.logs) };
+        drop(state);
+        self.drained.notify_waiters();
+        batch
+    }
+
+    /// The artifacts that the chunks added up to.
+    pub(crate) fn artifacts(&self) -> Vec<Artifact> {
+        std::mem::take(&mut lock(&self.state).artifacts)
+    }
+}
+
+impl State {
+    /// Adds to the artifact of that name; true if it was there before.
+    fn collect(&mut self, name: &str, blocks: &[Block]) -> bool {
+        match self.artifacts.iter_mut().find(|artifact| artifact.name == name) {
+            Some(artifact) => {
+                blocks.iter().for_each(|block| append(&mut artifact.blocks, block));
+                true
+            }
+            None => {
+                self.artifacts.push(Artifact::of_blocks(name, blocks.to_vec()));
+                false
+            }
+        }
+    }
+
+    fn pend(&mut self, name: String, blocks: Vec<Block>, append_to: bool, last: bool, size: usize) {
+        let room = self.pending_bytes + size <= limits::CallLimits::DEFAULT.event_bytes;
+        self.pending_bytes += size;
+        if let Some(EventBody::Artifact(pending)) = self.pending.last_mut()
+            && pending.artifact.name == name
+            && !pending.last
+            && room
+        {
+            blocks.iter().for_each(|block| append(&mut pending.artifact.blocks, block));
+            pending.last = last;
+            return;
+        }
+        let artifact = Artifact::of_blocks(name, blocks);
+        self.pending.push(EventBody::Artifact(ArtifactChunk { artifact, append: append_to, last }));
+    }
+}
+
+/// Text that follows text is one text.
+fn append(blocks: &mut Vec<Block>, block: &Block) {
+    if let (Some(Block::Text { text, extra }), Block::Text { text: more, extra: none }) = (blocks.last_mut(), block)
+        && extra.is_empty()
+        && none.is_empty()
+    {
+        text.push_str(more);
+    } else {
+        blocks.push(block.clone());
+    }
+}
+
+fn size_of(body: &ChunkBody) -> usize {
+    match body {
+        ChunkBody::Text(text) => text.len(),
+        ChunkBody::Data(data) => data.get().len(),
+        ChunkBody::Blocks(blocks) => serde_json::to_vec(blocks).map_or(0, |bytes| bytes.len()),
+    }
+}
+
+fn blocks_of(body: ChunkBody) -> Vec<Block> {
+    match body {
+        ChunkBody::Text(text) => vec![Block::text(text)],
+        ChunkBody::Data(data) => vec![Block::data(serde_json::from_str(data.get()).unwrap_or_default())],
+        ChunkBody::Blocks(blocks) => blocks,
+    }
+}

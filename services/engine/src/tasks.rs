@@ -1,0 +1,196 @@
+//! Tasks after they were made: get, list, follow, cancel, and the log lines of functions.
+
+use std::time::Duration;
+
+use pleat_domain::{ContextId, LogLevel, Principal, SkillName, Task, TaskId, TaskState, Tenant};
+use pleat_policy::Action;
+use pleat_store::{LogFilter, TaskFilter};
+use time::OffsetDateTime;
+
+use crate::engine::{Engine, authorize};
+use crate::error::EngineError;
+use crate::hub::Interrupt;
+use crate::subscribe::{EventStream, is_settled};
+
+/// Which tasks to list.
+#[derive(Debug, Clone, Default)]
+pub struct TaskQuery {
+    pub skill: Option<SkillName>,
+    pub state: Option<TaskState>,
+    pub context: Option<ContextId>,
+    pub limit: u32,
+    /// Continue behind this task.
+    pub before: Option<(OffsetDateTime, TaskId)>,
+}
+
+#[derive(Debug)]
+pub struct TaskPage {
+    pub tasks: Vec<Task>,
+    pub more: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct LogQuery {
+    pub skill: Option<SkillName>,
+    pub task: Option<TaskId>,
+    pub after: Option<OffsetDateTime>,
+    pub limit: u32,
+}
+
+#[derive(Debug)]
+pub struct LogEntry {
+    pub task: TaskId,
+    /// The record of the task that the line is in: who follows leaves out the (task, record) it knows.
+    pub record: u32,
+    pub skill: SkillName,
+    pub version: i32,
+    pub at: OffsetDateTime,
+    pub level: LogLevel,
+    pub message: String,
+}
+
+#[derive(Debug)]
+pub struct LogPage {
+    pub entries: Vec<LogEntry>,
+    /// When the newest of them was recorded: ask with `after` for what follows.
+    pub newest: Option<OffsetDateTime>,
+}
+
+/// How long a cancel waits for the guest to be gone and the record to be written.
+const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Records of several writers may be committed a little out of order: who follows is shown this much again.
+const LOG_OVERLAP: Duration = Duration::from_secs(2);
+
+impl Engine {
+    /// A task of this tenant that this caller may see, by our id or by the id that the caller chose.
+    pub async fn task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
+        authorize(principal, Action::UseDoor, EngineError::TaskNotFound)?;
+        self.visible_task(tenant, principal, id).await
+    }
+
+    /// For the control API: any task of the tenant.
+    pub async fn tenant_task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::TaskNotFound)?;
+        self.visible_task(tenant, principal, id).await
+    }
+
+    async fn visible_task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
+        let store = self.tenant_store(tenant);
+        let own = principal.caller();
+        let id = match id.parse::<TaskId>() {
+            Ok(id) => Some(id),
+            // An id of the caller's own making. Nobody has none: such an id could be guessed.
+            Err(_) if own.is_anonymous() => None,
+            Err(_) => store.task_by_alias(&own, id).await?,
+        };
+        let id = id.ok_or(EngineError::TaskNotFound)?;
+        let owner = (!principal.sees_all_tasks()).then_some(&own);
+        let task = store.task(id, owner).await?.ok_or(EngineError::TaskNotFound)?;
+        authorize(principal, Action::ReadTask(&task.caller), EngineError::TaskNotFound)?;
+        Ok(task)
+    }
+
+    /// The task of an id that a client chose, if the caller has one of that name.
+    pub async fn task_by_alias(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        alias: &str,
+    ) -> Result<Option<Task>, EngineError> {
+        match self.task(tenant, principal, alias).await {
+            Ok(task) => Ok(Some(task)),
+            Err(EngineError::TaskNotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub async fn list_tasks(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        query: TaskQuery,
+    ) -> Result<TaskPage, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        let limit = query.limit.clamp(1, 100);
+        let filter = TaskFilter {
+            owner: None,
+            skill: query.skill,
+            state: query.state,
+            context: query.context,
+            limit: limit + 1,
+            before: query.before,
+        };
+        let mut tasks = self.tenant_store(tenant).list_tasks(filter).await?;
+        let more = tasks.len() > limit as usize;
+        tasks.truncate(limit as usize);
+        Ok(TaskPage { tasks, more })
+    }
+
+    /// The events of a task after a sequence number, to the end of its turn.
+    pub fn events(&self, tenant: &Tenant, task: &Task, after: u32) -> EventStream {
+        self.follow(tenant.id, task.id, after, None)
+    }
+
+    /// Stops a task that is not final. Returns it as recorded.
+    pub async fn cancel(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
+        let task = self.task(tenant, principal, id).await?;
+        authorize(principal, Action::CancelTask(&task.caller), EngineError::TaskNotFound)?;
+        self.stop(tenant, task).await
+    }
+
+    /// For the control API.
+    pub async fn cancel_any(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
+        authorize(principal, Action::CancelAnyTask, EngineError::TaskNotFound)?;
+        let task = self.visible_task(tenant, principal, id).await?;
+        self.stop(tenant, task).await
+    }
+
+    async fn stop(&self, tenant: &Tenant, task: Task) -> Result<Task, EngineError> {
+        let store = self.tenant_store(tenant);
+        if let Some(live) = self.inner.hub.get(tenant.id, task.id) {
+            live.interrupt(Interrupt::Canceled);
+            let mut committed = live.watch();
+            let ended = tokio::time::timeout(CANCEL_PATIENCE, committed.wait_for(|now| now.ended)).await;
+            if ended.is_err() {
+                return Err(EngineError::Busy("cancellations"));
+            }
+        } else if task.state.is_interrupted() {
+            store.cancel_idle(task.id).await?;
+        } else if !is_settled(&task) {
+            // It runs on another node, or its node was lost and the sweep has not come by yet.
+            return Err(EngineError::Busy("tasks of other nodes"));
+        }
+        let now = store.task(task.id, None).await?.ok_or(EngineError::TaskNotFound)?;
+        // Who asks twice gets the canceled task twice only if this request did it.
+        match (now.state, task.state.is_terminal()) {
+            (TaskState::Canceled, false) => Ok(now),
+            (state, _) => Err(EngineError::NotCancelable(state.as_str())),
+        }
+    }
+
+    pub async fn logs(&self, tenant: &Tenant, principal: &Principal, query: LogQuery) -> Result<LogPage, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        let filter = LogFilter {
+            skill: query.skill,
+            task: query.task,
+            after: query.after.map(|after| after - LOG_OVERLAP),
+            limit: query.limit.clamp(1, 1_000),
+        };
+        let rows = self.tenant_store(tenant).logs(filter).await?;
+        let newest = rows.iter().map(|row| row.at).max();
+        let entries = rows.into_iter().flat_map(|row| {
+            let (task, record, skill, version) = (row.task, row.seq, row.skill, row.version);
+            row.lines.into_iter().map(move |line| LogEntry {
+                task,
+                record,
+                skill: skill.clone(),
+                version,
+                at: line.at,
+                level: line.level,
+                message: line.message,
+            })
+        });
+        Ok(LogPage { entries: entries.collect(), newest })
+    }
+}
