@@ -1,1 +1,19 @@
-//! placeholder
+//! The HTTP doors and the server that carries them.
+//!
+//! A handler takes a request apart, calls one use case of the engine and writes the answer. Nothing is decided here;
+//! the one place that turns errors into status codes and JSON-RPC codes is `problem`.
+
+mod app;
+mod body;
+mod control;
+mod extract;
+mod landing;
+mod problem;
+pub mod routes;
+pub mod server;
+mod site;
+mod sse;
+mod tenant;
+
+pub use app::{App, GatewayConfig};
+pub use site::router;

@@ -1,0 +1,59 @@
+//! What every handler holds.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pleat_domain::TenantId;
+use pleat_domain::limits;
+use pleat_engine::Engine;
+
+/// What the operator chooses of the edge.
+#[derive(Debug, Clone)]
+pub struct GatewayConfig {
+    /// Tenants are its subdomains; it is itself the control host. `localhost` by default.
+    pub base_domain: String,
+    /// The address that the world uses, where a proxy stands in front (`https://pleat.example`).
+    /// Without it, URLs are built from the host of the request.
+    pub public_url: Option<String>,
+    /// Further names of the control host.
+    pub hosts: Vec<String>,
+    pub request_body: usize,
+}
+
+impl Default for GatewayConfig {
+    fn default() -> Self {
+        Self {
+            base_domain: "localhost".to_owned(),
+            public_url: None,
+            hosts: Vec::new(),
+            request_body: limits::REQUEST_BODY,
+        }
+    }
+}
+
+#[derive(Clone)]
+pub struct App {
+    pub(crate) engine: Engine,
+    pub(crate) config: Arc<GatewayConfig>,
+    pub(crate) cards: moka::sync::Cache<CardKey, RenderedCard>,
+}
+
+/// A card depends on the tenant's deployments and on the address it is read at.
+pub(crate) type CardKey = (TenantId, i64, String);
+
+#[derive(Clone)]
+pub(crate) struct RenderedCard {
+    pub(crate) body: Bytes,
+    pub(crate) etag: http::HeaderValue,
+    pub(crate) last_modified: http::HeaderValue,
+}
+
+impl App {
+    pub fn new(engine: Engine, config: GatewayConfig) -> Self {
+        Self { engine, config: Arc::new(config), cards: moka::sync::Cache::new(10_000) }
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}

@@ -1,0 +1,84 @@
+//! The control host: the API for tenants, keys, functions, tasks and logs, and the probes.
+
+mod functions;
+mod keys;
+mod logs;
+mod query;
+mod tasks;
+mod tenants;
+mod views;
+mod whoami;
+
+use axum::Router;
+use axum::routing::get;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::{landing, site};
+
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "Pleat control API",
+    description = "Tenants, keys, functions, tasks and logs. Send a key as `Authorization: Bearer plt_…`."
+))]
+struct Description;
+
+fn api() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(whoami::whoami))
+        .routes(routes!(tenants::create, tenants::list))
+        .routes(routes!(tenants::show, tenants::delete))
+        .routes(routes!(keys::create, keys::list))
+        .routes(routes!(keys::revoke))
+        .routes(routes!(functions::deploy, functions::list))
+        .routes(routes!(functions::show, functions::delete))
+        .routes(routes!(functions::versions))
+        .routes(routes!(functions::rollback))
+        .routes(routes!(tasks::list))
+        .routes(routes!(tasks::show))
+        .routes(routes!(tasks::cancel))
+        .routes(routes!(tasks::events))
+        .routes(routes!(logs::list))
+}
+
+pub(crate) fn router(app: App) -> Router {
+    let (api, description) = described_api();
+    Router::new()
+        .merge(api)
+        .route("/", get(landing::control))
+        .route("/healthz", get(landing::healthz))
+        .route("/readyz", get(landing::readyz))
+        .route("/api/v1/openapi.json", get(move || async move { axum::Json(description) }))
+        .fallback(site::nothing_here)
+        .method_not_allowed_fallback(site::wrong_method)
+        .with_state(app)
+}
+
+fn described_api() -> (Router<App>, utoipa::openapi::OpenApi) {
+    let (router, mut description) = OpenApiRouter::new().nest("/api/v1", api()).split_for_parts();
+    description.info = Description::openapi().info;
+    let key = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
+    description.components.get_or_insert_default().add_security_scheme("key", key);
+    (router, description)
+}
+
+/// Method and path of everything on this site.
+pub(crate) fn described() -> Vec<(String, String)> {
+    let document = serde_json::to_value(described_api().1).unwrap_or_default();
+    let paths = document.get("paths").and_then(|paths| paths.as_object()).cloned().unwrap_or_default();
+    let mut all: Vec<(String, String)> = paths
+        .into_iter()
+        .flat_map(|(path, item)| {
+            let methods: Vec<String> = item.as_object().into_iter().flat_map(|item| item.keys().cloned()).collect();
+            methods.into_iter().map(move |method| (method.to_ascii_uppercase(), path.clone()))
+        })
+        .filter(|(method, _)| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
+        .collect();
+    for open in ["/", "/healthz", "/readyz", "/api/v1/openapi.json"] {
+        all.push(("GET".to_owned(), open.to_owned()));
+    }
+    all
+}

@@ -1,0 +1,32 @@
+//! Query strings and JSON bodies of the control API, read strictly.
+
+use axum::body::Body;
+use axum::extract::Query;
+use http::{HeaderMap, Uri};
+use serde::de::DeserializeOwned;
+
+use crate::body;
+use crate::problem::Problem;
+
+/// Bodies of the control API are small.
+const MOST: usize = 64 * 1024;
+
+pub(crate) fn parse<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
+    let Query(value) = Query::try_from_uri(uri).map_err(|fault| Problem::invalid(fault.body_text()))?;
+    Ok(value)
+}
+
+pub(crate) async fn json<T: DeserializeOwned>(headers: &HeaderMap, sent: Body) -> Result<T, Problem> {
+    let bytes = body::read_json(headers, sent, MOST).await?;
+    pleat_domain::json::check(&bytes)
+        .map_err(|fault| Problem::invalid(format!("the body cannot be taken: {fault}")))?;
+    serde_json::from_slice(&bytes).map_err(|error| Problem::invalid(format!("the body does not fit: {error}")))
+}
+
+/// The same, where a missing body means the defaults.
+pub(crate) async fn optional_json<T: DeserializeOwned + Default>(
+    headers: &HeaderMap,
+    sent: Body,
+) -> Result<T, Problem> {
+    if headers.contains_key(http::header::CONTENT_TYPE) { json(headers, sent).await } else { Ok(T::default()) }
+}

@@ -1,0 +1,117 @@
+//! The tasks of a tenant, as its owner sees them.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::{HeaderMap, Uri};
+use pleat_domain::{ContextId, SkillName, Task, TaskId, TaskState};
+use pleat_engine::TaskQuery;
+use serde::Deserialize;
+use time::OffsetDateTime;
+
+use super::query;
+use super::views::{TaskView, Tasks};
+use crate::app::App;
+use crate::extract::Member;
+use crate::problem::Problem;
+use crate::sse;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Filter {
+    skill: Option<String>,
+    state: Option<String>,
+    context: Option<String>,
+    limit: Option<u32>,
+    cursor: Option<String>,
+}
+
+/// Tasks, the latest change first.
+#[utoipa::path(get, path = "/tenants/{tenant}/tasks",
+    params(
+        ("tenant" = String, Path), ("skill" = Option<String>, Query), ("state" = Option<String>, Query),
+        ("context" = Option<String>, Query), ("limit" = Option<u32>, Query, description = "1 to 100, 50 by default"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before")),
+    responses((status = 200, body = Tasks)), security(("key" = [])))]
+pub(crate) async fn list(State(app): State<App>, member: Member, uri: Uri) -> Result<Json<Tasks>, Problem> {
+    let page = app.engine.list_tasks(&member.tenant, &member.principal, read(&uri)?).await?;
+    let next_cursor = page.tasks.last().filter(|_| page.more).map(cursor_of);
+    Ok(Json(Tasks { tasks: page.tasks.into_iter().map(TaskView::from).collect(), next_cursor }))
+}
+
+fn read(uri: &Uri) -> Result<TaskQuery, Problem> {
+    let filter: Filter = query::parse(uri)?;
+    let skill = filter.skill.as_deref().map(SkillName::parse).transpose();
+    let state = filter.state.map(|text| {
+        TaskState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+            let all: Vec<&str> = TaskState::ALL.into_iter().map(TaskState::as_str).collect();
+            Problem::invalid(format!("`state` must be one of {}", all.join(", ")))
+        })
+    });
+    let context = filter.context.map(ContextId::try_from).transpose();
+    let limit = filter.limit.unwrap_or(50);
+    if !(1..=100).contains(&limit) {
+        return Err(Problem::invalid("`limit` must be 1 to 100"));
+    }
+    Ok(TaskQuery {
+        skill: skill.map_err(|fault| Problem::invalid(fault.to_string()))?,
+        state: state.transpose()?,
+        context: context.map_err(|fault| Problem::invalid(fault.to_string()))?,
+        limit,
+        before: filter.cursor.as_deref().map(place_of).transpose()?,
+    })
+}
+
+/// A place in the tenant's own list: it says nothing that its reader has not been shown.
+fn cursor_of(task: &Task) -> String {
+    format!("{}.{}", task.updated_at.unix_timestamp_nanos() / 1_000, task.id)
+}
+
+fn place_of(cursor: &str) -> Result<(OffsetDateTime, TaskId), Problem> {
+    let place = cursor.split_once('.').and_then(|(micros, id)| {
+        let nanos = micros.parse::<i128>().ok()?.checked_mul(1_000)?;
+        Some((OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?, id.parse().ok()?))
+    });
+    place.ok_or_else(|| Problem::invalid("`cursor` must be the `nextCursor` of a page"))
+}
+
+/// One task with everything that is kept of it.
+#[utoipa::path(get, path = "/tenants/{tenant}/tasks/{id}", params(("tenant" = String, Path), ("id" = String, Path)),
+    responses((status = 200, body = TaskView), (status = 404)), security(("key" = [])))]
+pub(crate) async fn show(
+    State(app): State<App>,
+    member: Member,
+    Path((_tenant, id)): Path<(String, String)>,
+) -> Result<Json<TaskView>, Problem> {
+    let task = app.engine.tenant_task(&member.tenant, &member.principal, &id).await?;
+    Ok(Json(TaskView::from(task)))
+}
+
+/// Stop a task that is not final.
+#[utoipa::path(post, path = "/tenants/{tenant}/tasks/{id}/cancel",
+    params(("tenant" = String, Path), ("id" = String, Path)),
+    responses((status = 200, body = TaskView), (status = 404), (status = 409)), security(("key" = [])))]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    member: Member,
+    Path((_tenant, id)): Path<(String, String)>,
+) -> Result<Json<TaskView>, Problem> {
+    let task = app.engine.cancel_any(&member.tenant, &member.principal, &id).await?;
+    Ok(Json(TaskView::from(task)))
+}
+
+/// The events of a task as server-sent events; `Last-Event-ID` resumes behind that event.
+#[utoipa::path(get, path = "/tenants/{tenant}/tasks/{id}/events",
+    params(("tenant" = String, Path), ("id" = String, Path)),
+    responses((status = 200, content_type = "text/event-stream"), (status = 404)), security(("key" = [])))]
+pub(crate) async fn events(
+    State(app): State<App>,
+    member: Member,
+    Path((_tenant, id)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let seen = sse::last_event_id(&headers)?.unwrap_or(0);
+    let task = app.engine.tenant_task(&member.tenant, &member.principal, &id).await?;
+    let events = app.engine.events(&member.tenant, &task, seen);
+    Ok(sse::response(events, |event| serde_json::to_string(event).ok(), |problem| problem.into_text()))
+}

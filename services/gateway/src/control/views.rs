@@ -1,0 +1,346 @@
+//! The JSON of the control API: what is shown, and what is taken.
+
+use pleat_domain::task::Ask;
+use pleat_domain::{Artifact, Failure, Grants, Message, Raw, Scopes, Task, Tenant, timestamp};
+use pleat_engine::{DeployReport, KeyRecord, LogEntry, Skill, VersionRow};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Whoami {
+    /// The tenant that the key belongs to; none for the operator's.
+    pub(crate) tenant: Option<String>,
+    #[schema(value_type = Vec<String>)]
+    pub(crate) scopes: Scopes,
+    pub(crate) key: String,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewTenant {
+    /// 3 to 40 of a-z, 0-9 and single hyphens inside.
+    pub(crate) slug: String,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TenantView {
+    pub(crate) slug: String,
+    pub(crate) created_at: String,
+    pub(crate) url: String,
+    pub(crate) card_url: String,
+    pub(crate) a2a_url: String,
+    /// The first key, shown this once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) admin_key: Option<String>,
+}
+
+impl TenantView {
+    pub(crate) fn new(tenant: &Tenant, control_url: &str) -> Self {
+        let url = format!("{control_url}/t/{}", tenant.slug);
+        Self {
+            slug: tenant.slug.to_string(),
+            created_at: timestamp::format(tenant.created_at),
+            card_url: format!("{url}/.well-known/agent-card.json"),
+            a2a_url: format!("{url}/_a2a/"),
+            url,
+            admin_key: None,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Tenants {
+    pub(crate) tenants: Vec<TenantView>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewKey {
+    /// Of `admin`, `deploy`, `invoke`, `read`; at most those of the key that asks.
+    #[schema(value_type = Vec<String>)]
+    pub(crate) scopes: Scopes,
+    #[serde(default)]
+    pub(crate) label: String,
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    #[schema(value_type = Option<String>)]
+    pub(crate) expires_at: Option<OffsetDateTime>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeyView {
+    pub(crate) id: String,
+    /// The key itself, shown this once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
+    #[schema(value_type = Vec<String>)]
+    pub(crate) scopes: Scopes,
+    pub(crate) label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_four: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) created_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) revoked_at: Option<String>,
+}
+
+impl From<KeyRecord> for KeyView {
+    fn from(record: KeyRecord) -> Self {
+        Self {
+            id: record.id,
+            key: None,
+            scopes: record.scopes,
+            label: record.label,
+            last_four: Some(record.last_four),
+            created_at: Some(timestamp::format(record.created_at)),
+            expires_at: record.expires_at.map(timestamp::format),
+            revoked_at: record.revoked_at.map(timestamp::format),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Keys {
+    pub(crate) keys: Vec<KeyView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Deployed {
+    pub(crate) name: String,
+    pub(crate) version: i32,
+    pub(crate) hash: String,
+    /// False: this very code was already active.
+    pub(crate) created: bool,
+    pub(crate) language: String,
+    pub(crate) visibility: String,
+    #[schema(value_type = Object)]
+    pub(crate) requested: Grants,
+    #[schema(value_type = Object)]
+    pub(crate) granted: Grants,
+    pub(crate) url: String,
+    #[schema(value_type = Object)]
+    pub(crate) manifest: Value,
+    pub(crate) took_ms: u64,
+}
+
+impl Deployed {
+    pub(crate) fn new(report: DeployReport, tenant_url: &str) -> Self {
+        Self {
+            url: format!("{tenant_url}/{}", report.name),
+            name: report.name.to_string(),
+            version: report.version,
+            hash: report.hash.to_hex(),
+            created: report.created,
+            language: report.language,
+            visibility: report.granted.visibility.as_str().to_owned(),
+            requested: report.requested,
+            granted: report.granted,
+            manifest: serde_json::to_value(&report.manifest).unwrap_or_default(),
+            took_ms: u64::try_from(report.took.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FunctionView {
+    pub(crate) name: String,
+    pub(crate) version: i32,
+    pub(crate) hash: String,
+    pub(crate) language: String,
+    pub(crate) file_name: String,
+    pub(crate) visibility: String,
+    pub(crate) description: String,
+    pub(crate) updated_at: String,
+    pub(crate) url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) manifest: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) grants: Option<Grants>,
+}
+
+impl FunctionView {
+    pub(crate) fn brief(skill: &Skill, tenant_url: &str) -> Self {
+        Self {
+            name: skill.name.to_string(),
+            version: skill.version,
+            hash: skill.hash.to_hex(),
+            language: skill.language.clone(),
+            file_name: skill.file_name.clone(),
+            visibility: skill.grants.visibility.as_str().to_owned(),
+            description: skill.manifest.description.clone(),
+            updated_at: timestamp::format(skill.updated_at),
+            url: format!("{tenant_url}/{}", skill.name),
+            manifest: None,
+            grants: None,
+        }
+    }
+
+    pub(crate) fn whole(skill: &Skill, tenant_url: &str) -> Self {
+        Self {
+            manifest: serde_json::to_value(&skill.manifest).ok(),
+            grants: Some(skill.grants.clone()),
+            ..Self::brief(skill, tenant_url)
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Functions {
+    pub(crate) functions: Vec<FunctionView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VersionView {
+    pub(crate) version: i32,
+    pub(crate) hash: String,
+    pub(crate) language: String,
+    pub(crate) file_name: String,
+    pub(crate) size: i32,
+    pub(crate) created_at: String,
+    pub(crate) created_by: String,
+    pub(crate) active: bool,
+}
+
+impl From<VersionRow> for VersionView {
+    fn from(row: VersionRow) -> Self {
+        Self {
+            version: row.version,
+            hash: row.hash.to_hex(),
+            language: row.language,
+            file_name: row.file_name,
+            size: row.size,
+            created_at: timestamp::format(row.created_at),
+            created_by: row.created_by,
+            active: row.active,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Versions {
+    pub(crate) versions: Vec<VersionView>,
+}
+
+#[derive(Deserialize, ToSchema, Default)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rollback {
+    /// Absent: the one before the active one.
+    #[serde(default)]
+    pub(crate) version: Option<i32>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RolledBack {
+    pub(crate) name: String,
+    pub(crate) version: i32,
+}
+
+/// A task as its owner sees it: everything.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskView {
+    pub(crate) id: String,
+    pub(crate) skill: String,
+    pub(crate) version: i32,
+    pub(crate) state: String,
+    pub(crate) context_id: String,
+    pub(crate) parent_task_id: Option<String>,
+    pub(crate) caller: String,
+    pub(crate) door: String,
+    pub(crate) alias: Option<String>,
+    pub(crate) attempt: i16,
+    pub(crate) turn: i16,
+    #[schema(value_type = Object)]
+    pub(crate) input: Raw,
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) artifacts: Vec<Artifact>,
+    #[schema(value_type = Option<Object>)]
+    pub(crate) failure: Option<Failure>,
+    #[schema(value_type = Option<Object>)]
+    pub(crate) ask: Option<Ask>,
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) history: Vec<Message>,
+    pub(crate) cpu_us: i64,
+    pub(crate) wall_us: i64,
+    pub(crate) created_at: String,
+    pub(crate) updated_at: String,
+}
+
+impl From<Task> for TaskView {
+    fn from(task: Task) -> Self {
+        Self {
+            id: task.id.to_string(),
+            skill: task.skill.to_string(),
+            version: task.version,
+            state: task.state.as_str().to_owned(),
+            context_id: task.context.into(),
+            parent_task_id: task.parent.map(|id| id.to_string()),
+            caller: task.caller.to_string(),
+            door: task.door.as_str().to_owned(),
+            alias: task.alias,
+            attempt: task.attempt,
+            turn: task.turn,
+            input: task.input,
+            artifacts: task.artifacts,
+            failure: task.failure,
+            ask: task.ask,
+            history: task.history,
+            cpu_us: task.cpu_us,
+            wall_us: task.wall_us,
+            created_at: timestamp::format(task.created_at),
+            updated_at: timestamp::format(task.updated_at),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Tasks {
+    pub(crate) tasks: Vec<TaskView>,
+    pub(crate) next_cursor: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LogView {
+    pub(crate) task: String,
+    /// Who follows is shown some lines again: leave out the (task, record) that are known.
+    pub(crate) record: u32,
+    pub(crate) skill: String,
+    pub(crate) version: i32,
+    pub(crate) at: String,
+    #[schema(value_type = String)]
+    pub(crate) level: pleat_domain::LogLevel,
+    pub(crate) message: String,
+}
+
+impl From<LogEntry> for LogView {
+    fn from(entry: LogEntry) -> Self {
+        Self {
+            task: entry.task.to_string(),
+            record: entry.record,
+            skill: entry.skill.to_string(),
+            version: entry.version,
+            at: timestamp::format(entry.at),
+            level: entry.level,
+            message: entry.message,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Logs {
+    pub(crate) entries: Vec<LogView>,
+    /// Ask with `after` set to it for what follows.
+    pub(crate) cursor: Option<String>,
+}

@@ -1,0 +1,79 @@
+//! Who asks, and on whose behalf: values that a handler must hold before it can call a use case.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::RequestPartsExt;
+use axum::extract::{FromRequestParts, Path};
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use pleat_domain::{Principal, Tenant, TenantSlug};
+use pleat_engine::EngineError;
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::site::TenantSite;
+
+/// A caller at a tenant's own address.
+pub(crate) struct Visitor {
+    pub(crate) site: TenantSite,
+    pub(crate) principal: Principal,
+}
+
+impl FromRequestParts<App> for Visitor {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let site = parts.extensions.get::<TenantSite>().cloned().ok_or_else(Problem::not_found)?;
+        let principal = app.engine.authenticate(&site.tenant, bearer(&parts.headers)?).await?;
+        Ok(Self { site, principal })
+    }
+}
+
+/// A caller of the control API, for the tenant that the path names.
+pub(crate) struct Member {
+    pub(crate) tenant: Arc<Tenant>,
+    pub(crate) principal: Principal,
+}
+
+impl FromRequestParts<App> for Member {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let Path(path): Path<HashMap<String, String>> = parts.extract().await.map_err(|_| Problem::not_found())?;
+        let named = path.get("tenant").map(String::as_str).unwrap_or_default();
+        // A tenant that does not exist answers as one whose key the caller does not have.
+        let slug = TenantSlug::parse(named).map_err(|_| EngineError::Unauthenticated)?;
+        let tenant = app.engine.tenant(&slug).await.map_err(|error| match error {
+            EngineError::UnknownTenant => EngineError::Unauthenticated,
+            error => error,
+        })?;
+        let principal = app.engine.authenticate(&tenant, bearer(&parts.headers)?).await?;
+        Ok(Self { tenant, principal })
+    }
+}
+
+/// A caller of the platform's own routes.
+pub(crate) struct Platform(pub(crate) Principal);
+
+impl FromRequestParts<App> for Platform {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        Ok(Self(app.engine.authenticate_platform(bearer(&parts.headers)?).await?))
+    }
+}
+
+/// The key, if one is shown. What is shown and is no bearer key is refused, not overlooked.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let mut shown = headers.get_all(AUTHORIZATION).iter();
+    let Some(first) = shown.next() else { return Ok(None) };
+    let refused = || Problem::from(EngineError::Unauthenticated);
+    if shown.next().is_some() {
+        return Err(refused());
+    }
+    let text = first.to_str().map_err(|_| refused())?;
+    let (scheme, key) = text.split_once(' ').ok_or_else(refused)?;
+    if scheme.eq_ignore_ascii_case("bearer") { Ok(Some(key.trim())) } else { Err(refused()) }
+}

@@ -1,0 +1,210 @@
+//! The one map from what went wrong to what a client is told: HTTP status, JSON-RPC code, public text, log level.
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, StatusCode};
+use pleat_a2a::{InvalidParams, error as rpc, jsonrpc};
+use pleat_domain::{Failure, Reason};
+use pleat_engine::EngineError;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+/// An answer that is not the one hoped for.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    rpc: i32,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+    data: Option<Value>,
+    retry_after: Option<u32>,
+}
+
+impl Problem {
+    pub(crate) fn plain(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        let rpc = if status.is_server_error() { rpc::INTERNAL_ERROR } else { rpc::INVALID_REQUEST };
+        Self { status, rpc, code, message: message.into(), hint: None, data: None, retry_after: None }
+    }
+
+    fn with_rpc(mut self, rpc: i32) -> Self {
+        self.rpc = rpc;
+        self
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    fn retry(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    pub(crate) fn not_found() -> Self {
+        Self::plain(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
+    }
+
+    pub(crate) fn unknown_host() -> Self {
+        Self::plain(StatusCode::MISDIRECTED_REQUEST, "unknown_host", "this host name is not served here")
+            .with_hint("use the base domain, a tenant's subdomain of it, or add the name with `--host`")
+    }
+
+    pub(crate) fn bad_host() -> Self {
+        Self::plain(StatusCode::BAD_REQUEST, "bad_host", "a request needs exactly one host")
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::plain(StatusCode::BAD_REQUEST, "invalid", message).with_rpc(rpc::INVALID_PARAMS)
+    }
+
+    pub(crate) fn method_not_found(method: &str) -> Self {
+        let shown: String = method.chars().take(80).collect();
+        Self::plain(StatusCode::NOT_FOUND, "method_not_found", format!("method `{shown}` not found"))
+            .with_rpc(rpc::METHOD_NOT_FOUND)
+    }
+
+    pub(crate) fn push_not_supported() -> Self {
+        Self::plain(StatusCode::BAD_REQUEST, "push_not_supported", "push notifications are not supported by this agent")
+            .with_rpc(rpc::PUSH_NOTIFICATION_NOT_SUPPORTED)
+    }
+
+    /// As the answer to a JSON-RPC request. Errors travel with 200, but for those that proxies and clients act upon.
+    pub(crate) fn into_rpc(self, id: &RawValue) -> Response {
+        let carried = matches!(self.rpc, rpc::LIMIT_EXCEEDED | rpc::UNAUTHENTICATED | rpc::FORBIDDEN)
+            || matches!(self.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNSUPPORTED_MEDIA_TYPE);
+        let status = if carried { self.status } else { StatusCode::OK };
+        let body = jsonrpc::error(id, self.rpc, &self.message, self.data.clone());
+        let mut response = (status, [(CONTENT_TYPE, "application/json")], Bytes::from(body)).into_response();
+        self.mark(&mut response);
+        response
+    }
+
+    /// The body alone, for a stream that has begun.
+    pub(crate) fn into_rpc_text(self, id: &RawValue) -> String {
+        String::from_utf8(jsonrpc::error(id, self.rpc, &self.message, self.data)).unwrap_or_default()
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        json!({ "error": { "code": self.code, "message": self.message } }).to_string()
+    }
+
+    fn mark(&self, response: &mut Response) {
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let (Some(hint), Some(error)) = (&self.hint, error.as_object_mut()) {
+            error.insert("hint".to_owned(), Value::from(hint.as_str()));
+        }
+        if let (Some(data), Some(error)) = (&self.data, error.as_object_mut()) {
+            error.insert("details".to_owned(), data.clone());
+        }
+        let mut response = (self.status, Json(json!({ "error": error }))).into_response();
+        self.mark(&mut response);
+        response
+    }
+}
+
+impl From<InvalidParams> for Problem {
+    fn from(fault: InvalidParams) -> Self {
+        Self { data: Some(fault.data()), ..Self::invalid(fault.message) }
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        log(&error);
+        let text = error.to_string();
+        match error {
+            EngineError::Unauthenticated => {
+                Self::plain(StatusCode::UNAUTHORIZED, "unauthenticated", text).with_rpc(rpc::UNAUTHENTICATED)
+            }
+            EngineError::Forbidden(_) => Self::plain(StatusCode::FORBIDDEN, "forbidden", text).with_rpc(rpc::FORBIDDEN),
+            EngineError::UnknownTenant => Self::plain(StatusCode::NOT_FOUND, "unknown_tenant", text),
+            EngineError::UnknownSkill(_) => {
+                Self::plain(StatusCode::NOT_FOUND, "unknown_skill", text).with_rpc(rpc::INVALID_PARAMS)
+            }
+            EngineError::TaskNotFound => {
+                Self::plain(StatusCode::NOT_FOUND, "task_not_found", text).with_rpc(rpc::TASK_NOT_FOUND)
+            }
+            EngineError::NotCancelable(_) => {
+                Self::plain(StatusCode::CONFLICT, "not_cancelable", text).with_rpc(rpc::TASK_NOT_CANCELABLE)
+            }
+            EngineError::NotContinuable(_) => {
+                Self::plain(StatusCode::CONFLICT, "not_continuable", text).with_rpc(rpc::UNSUPPORTED_OPERATION)
+            }
+            EngineError::SkillNeeded(_) => Self::invalid(text),
+            EngineError::InvalidInput(violations) => {
+                let all: Vec<Value> = violations
+                    .iter()
+                    .map(|violation| json!({ "pointer": violation.pointer, "message": violation.message }))
+                    .collect();
+                let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "invalid_input", text);
+                Self { data: Some(json!({ "violations": all })), ..problem.with_rpc(rpc::INVALID_PARAMS) }
+            }
+            EngineError::Invalid(_) => Self::invalid(text),
+            EngineError::Exists { .. } => {
+                Self::plain(StatusCode::CONFLICT, "exists", text).with_rpc(rpc::INVALID_PARAMS)
+            }
+            EngineError::NotFound { .. } => Self::plain(StatusCode::NOT_FOUND, "not_found", text),
+            EngineError::Blocked(_) => {
+                Self::plain(StatusCode::FORBIDDEN, "blocked", text).with_rpc(rpc::GUARDRAIL_BLOCKED)
+            }
+            EngineError::NotDeployable(_) => Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text),
+            EngineError::Describe(failure) => Self::describe(text, &failure),
+            EngineError::Busy(_) | EngineError::ShuttingDown | EngineError::Unavailable(_) => {
+                Self::plain(StatusCode::SERVICE_UNAVAILABLE, "unavailable", text).with_rpc(rpc::LIMIT_EXCEEDED).retry(1)
+            }
+            EngineError::Internal(_) => Self::plain(StatusCode::INTERNAL_SERVER_ERROR, "internal", text),
+        }
+    }
+}
+
+impl Problem {
+    fn describe(text: String, failure: &Failure) -> Self {
+        let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text);
+        let data = json!({ "reason": failure.reason.as_str(), "detail": failure.detail });
+        Self { data: Some(data), ..problem }
+    }
+}
+
+/// A failed task as the answer of the plain HTTP door.
+pub(crate) fn status_of(failure: &Failure) -> StatusCode {
+    match failure.reason {
+        Reason::FunctionError => StatusCode::UNPROCESSABLE_ENTITY,
+        Reason::CpuLimit | Reason::WallLimit => StatusCode::GATEWAY_TIMEOUT,
+        Reason::MemoryLimit => StatusCode::INSUFFICIENT_STORAGE,
+        Reason::Busy | Reason::NodeLost => StatusCode::SERVICE_UNAVAILABLE,
+        Reason::Blocked => StatusCode::FORBIDDEN,
+        Reason::StackLimit | Reason::OutputLimit | Reason::Trap | Reason::Exit | Reason::BadOutput => {
+            StatusCode::BAD_GATEWAY
+        }
+        Reason::Expired | Reason::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// Once, here: what is ours to mend is an error, what is the database's a warning, what is the caller's is said to it.
+fn log(error: &EngineError) {
+    match error {
+        EngineError::Internal(source) => {
+            tracing::error!(error = source.as_ref() as &dyn std::error::Error, "a request failed")
+        }
+        EngineError::Unavailable(source) => {
+            tracing::warn!(error = source as &dyn std::error::Error, "the database is away")
+        }
+        EngineError::Busy(what) => tracing::warn!(limit = what, "a request was turned away"),
+        _ => {}
+    }
+}

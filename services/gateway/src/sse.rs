@@ -1,0 +1,58 @@
+//! Server-sent events: `id:` is the task's sequence number, and comments keep idle connections open.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::sse::{Event as Frame, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt};
+use http::{HeaderMap, HeaderValue};
+use pleat_domain::Event;
+use pleat_engine::{EngineError, EventStream};
+
+use crate::problem::Problem;
+
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Turns a task's events into frames. `write` gives the text of a frame, or nothing where an event is not for this
+/// reader; `fail` gives the text of a last frame when the events cannot be read any further.
+pub(crate) fn response(
+    events: EventStream,
+    mut write: impl FnMut(&Event) -> Option<String> + Send + 'static,
+    mut fail: impl FnMut(Problem) -> String + Send + 'static,
+) -> Response {
+    let frames = events.filter_map(move |event: Result<Arc<Event>, EngineError>| {
+        let frame = match event {
+            Ok(event) => write(&event).map(|text| Frame::default().id(event.seq.to_string()).data(text)),
+            Err(error) => Some(Frame::default().event("error").data(fail(Problem::from(error)))),
+        };
+        std::future::ready(frame.map(Ok::<_, Infallible>))
+    });
+    stream(frames)
+}
+
+fn stream(frames: impl Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
+    let mut response = Sse::new(frames).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    // Proxies that buffer would turn a stream into one late answer.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// Where a reader wants to go on; not a number is no place.
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<u32>, Problem> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let seq = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    seq.map(Some).ok_or_else(|| Problem::invalid("`Last-Event-ID` must be the `id` of an event of this task"))
+}
+
+pub(crate) fn wants_stream(headers: &HeaderMap) -> bool {
+    accepts(headers, "text/event-stream")
+}
+
+pub(crate) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let values = headers.get_all(http::header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    values
+        .flat_map(|value| value.split(','))
+        .any(|part| part.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(kind))
+}

@@ -1,0 +1,37 @@
+//! A tenant's own address: its card, its A2A door and its functions over plain HTTP.
+
+mod a2a;
+mod card;
+mod function;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::app::App;
+use crate::{landing, site};
+
+/// The paths of `router`, for the test that wants an isolation row for each.
+pub(crate) const ROUTES: &[(&str, &str)] = &[
+    ("GET", "/"),
+    ("POST", "/"),
+    ("POST", "/_a2a"),
+    ("POST", "/_a2a/"),
+    ("GET", "/.well-known/agent.json"),
+    ("GET", "/.well-known/agent-card.json"),
+    ("GET", "/{function}"),
+    ("POST", "/{function}"),
+];
+
+pub(crate) fn router(app: App) -> Router {
+    Router::new()
+        // The documented card's `url` is the origin, so the origin takes A2A requests too.
+        .route("/", get(landing::tenant).post(a2a::serve))
+        .route("/_a2a", post(a2a::serve))
+        .route("/_a2a/", post(a2a::serve))
+        .route("/.well-known/agent.json", get(card::show))
+        .route("/.well-known/agent-card.json", get(card::show))
+        .route("/{function}", get(function::describe).post(function::call))
+        .fallback(site::nothing_here)
+        .method_not_allowed_fallback(site::wrong_method)
+        .with_state(app)
+}
