@@ -1,0 +1,91 @@
+//! The commands and the flags that all of them share. Each command's own arguments stand with the command.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use pleat_domain::{SkillName, TenantSlug};
+
+use crate::commands::{call, card, deploy, functions, keys, logs, tasks, tenants};
+use crate::{dev, serve};
+
+const EXAMPLES: &str = "\
+Examples:
+  pleat dev                             start the platform here, with a demo tenant
+  pleat deploy hello.js                 deploy a function
+  pleat call hello '{\"name\":\"Ada\"}'     call it
+  pleat logs -f                         follow what it logs
+
+Client commands find the `pleat dev` of this directory or of a parent by themselves; \
+for another server set PLEAT_URL and PLEAT_KEY.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 the task ended without a result.";
+
+/// Deploy a function, get an agent.
+#[derive(Parser)]
+#[command(name = "pleat", bin_name = "pleat", version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub globals: Globals,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// No `Debug`: the key must not end up in a log.
+#[derive(Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Globals {
+    /// The server's control URL [default: the running `pleat dev` of this directory or a parent]
+    #[arg(long, env = "PLEAT_URL", global = true, value_name = "URL", hide_env_values = true)]
+    pub url: Option<String>,
+    /// The key to use [default: the one that the running `pleat dev` made for the purpose]
+    #[arg(long, env = "PLEAT_KEY", global = true, value_name = "KEY", hide_env_values = true)]
+    pub key: Option<String>,
+    /// The tenant to work in [default: the key's own]
+    #[arg(long, env = "PLEAT_TENANT", global = true, value_name = "TENANT", hide_env_values = true)]
+    pub tenant: Option<String>,
+    /// Where `pleat dev` and `pleat serve` keep their data [default: .pleat]
+    #[arg(long, env = "PLEAT_DATA_DIR", global = true, value_name = "DIR", hide_env_values = true)]
+    pub data_dir: Option<PathBuf>,
+    /// Print data as JSON: one document, or one a line for what is streamed
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say nothing but data and errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+impl Globals {
+    pub fn data_dir(&self) -> PathBuf {
+        self.data_dir.clone().unwrap_or_else(|| PathBuf::from(".pleat"))
+    }
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    Dev(dev::DevArgs),
+    Serve(serve::ServeArgs),
+    Deploy(deploy::DeployArgs),
+    List(functions::ListArgs),
+    Versions(functions::VersionsArgs),
+    Rollback(functions::RollbackArgs),
+    Delete(functions::DeleteArgs),
+    Call(call::CallArgs),
+    Tasks(tasks::TasksArgs),
+    Logs(logs::LogsArgs),
+    Keys(keys::KeysArgs),
+    Tenants(tenants::TenantsArgs),
+    Card(card::CardArgs),
+    /// Compiles one function; started by the platform itself.
+    #[command(name = "__compile", hide = true)]
+    Compile,
+}
+
+/// For clap: a function's name, checked before anything is sent.
+pub fn skill_name(text: &str) -> Result<SkillName, pleat_domain::name::BadName> {
+    SkillName::parse(text)
+}
+
+/// For clap: a tenant's name.
+pub fn tenant_slug(text: &str) -> Result<TenantSlug, pleat_domain::tenant::BadSlug> {
+    TenantSlug::parse(text)
+}

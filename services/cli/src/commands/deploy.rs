@@ -1,0 +1,175 @@
+//! `pleat deploy`: a file becomes a function. What the file contains is the server's to judge.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use pleat_domain::{Grants, SkillName, Visibility, limits};
+use reqwest::Method;
+use reqwest::header::CONTENT_TYPE;
+use serde::Deserialize;
+
+use crate::arguments::skill_name;
+use crate::client::Client;
+use crate::commands::{Context, parse};
+use crate::problem::Problem;
+use crate::target::Role;
+
+const EXAMPLES: &str = "\
+Examples:
+  pleat deploy hello.js
+  pleat deploy hello.js --public                    anybody may call it
+  pleat deploy target/wasm32-wasip2/release/echo.wasm --name echo
+  pleat deploy weather.js --grant public            if it asks to be public, let it
+
+A function asks for capabilities in its manifest; it gets those that --grant names.";
+
+/// Deploy functions: .js, a component as .wasm or .wat
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct DeployArgs {
+    /// The files, one function each
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The function's name [default: what its manifest says, else the file's name]
+    #[arg(long, value_name = "NAME", value_parser = skill_name)]
+    name: Option<SkillName>,
+    /// Anybody may call it, without a key
+    #[arg(long, conflicts_with = "unlisted")]
+    public: bool,
+    /// Keep it off the card and every public list
+    #[arg(long)]
+    unlisted: bool,
+    /// Allow what the function asks for; may be repeated
+    #[arg(long = "grant", value_name = "CAP")]
+    grants: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Deployed {
+    name: String,
+    version: i64,
+    #[serde(default)]
+    created: bool,
+    url: String,
+    visibility: Visibility,
+    #[serde(default)]
+    requested: Grants,
+    #[serde(default)]
+    granted: Grants,
+}
+
+pub async fn run(args: &DeployArgs, context: &Context<'_>) -> Result<()> {
+    if args.name.is_some() && args.files.len() > 1 {
+        return Err(Problem::usage("--name fits one file only", "deploy the files one by one").into());
+    }
+    let client = context.connect(Role::Deployer)?;
+    for file in &args.files {
+        let what = || format!("could not deploy `{}`", file.display());
+        deploy(args, file, &client, context).await.with_context(what)?;
+    }
+    Ok(())
+}
+
+async fn deploy(args: &DeployArgs, file: &Path, client: &Client, context: &Context<'_>) -> Result<()> {
+    let (file_name, content_type) = kind(file)?;
+    let bytes = read(file)?;
+    let mut url = client.in_tenant(&["functions"]).await?;
+    add_options(args, &file_name, &mut url);
+    context.output.note(&format!("deploying {} ({})", file.display(), size(bytes.len())));
+    let started = Instant::now();
+    let request = client.request(Method::POST, url).header(CONTENT_TYPE, content_type).body(bytes);
+    let answer = client.answer(request).await?;
+    let milliseconds = started.elapsed().as_millis();
+    if context.output.json() {
+        return Ok(context.output.row(&answer)?);
+    }
+    describe(parse(answer)?, milliseconds, context)
+}
+
+fn kind(file: &Path) -> Result<(String, &'static str), Problem> {
+    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let content_type = match extension.to_ascii_lowercase().as_str() {
+        "js" | "mjs" => "application/javascript",
+        "ts" | "mts" => "application/typescript",
+        "wasm" => "application/wasm",
+        "wat" => "text/plain",
+        _ => {
+            let message = format!("cannot tell what `{}` is by its name", file.display());
+            return Err(Problem::usage(message, "deploy a .js file, or a component as .wasm or .wat"));
+        }
+    };
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok((name, content_type))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Problem> {
+    let unreadable = |source| Problem::Unreadable { path: file.to_owned(), source };
+    let length = std::fs::metadata(file).map_err(unreadable)?.len();
+    if length > limits::COMPONENT_UPLOAD as u64 {
+        let message = format!("it has {length} bytes; the most is {}", size(limits::COMPONENT_UPLOAD));
+        return Err(Problem::failed(message, "build it for release, and strip what is not needed"));
+    }
+    std::fs::read(file).map_err(unreadable)
+}
+
+fn add_options(args: &DeployArgs, file_name: &str, url: &mut reqwest::Url) {
+    let mut query = url.query_pairs_mut();
+    query.append_pair("fileName", file_name);
+    if let Some(name) = &args.name {
+        query.append_pair("name", name.as_str());
+    }
+    if args.public {
+        query.append_pair("visibility", Visibility::Public.as_str());
+    } else if args.unlisted {
+        query.append_pair("visibility", Visibility::Unlisted.as_str());
+    }
+    for grant in &args.grants {
+        query.append_pair("grant", grant);
+    }
+}
+
+fn describe(deployed: Deployed, milliseconds: u128, context: &Context<'_>) -> Result<()> {
+    let Deployed { name, version, created, url, visibility, requested, granted } = deployed;
+    let happened = if created { "deployed" } else { "unchanged" };
+    context.output.note(&format!("{happened} in {milliseconds} ms, {}", visibility.as_str()));
+    context.output.line(&format!("{name} v{version} {url}"))?;
+    let missing = missing(&requested, &granted);
+    if !missing.is_empty() {
+        context.output.note(&format!("it asks for more than it was granted: {}", missing.join(", ")));
+    }
+    if requested.visibility == Visibility::Public && visibility != Visibility::Public {
+        context.output.note("it asks to be public; to allow it: --public");
+    }
+    context.output.note(&format!("try it: pleat call {name}"));
+    Ok(())
+}
+
+/// What was asked for and not granted, in the words of `--grant`.
+fn missing(requested: &Grants, granted: &Grants) -> Vec<String> {
+    let lists = [
+        ("secret", &requested.secrets, &granted.secrets),
+        ("config", &requested.config, &granted.config),
+        ("host", &requested.hosts, &granted.hosts),
+        ("skill", &requested.skills, &granted.skills),
+    ];
+    let mut missing = Vec::new();
+    for (kind, asked, given) in lists {
+        missing.extend(asked.iter().filter(|name| !given.contains(name)).map(|name| format!("{kind}:{name}")));
+    }
+    if requested.key_value && !granted.key_value {
+        missing.push("key-value".to_owned());
+    }
+    missing
+}
+
+/// Bytes as people read them.
+pub fn size(bytes: usize) -> String {
+    match bytes {
+        0..=1023 => format!("{bytes} B"),
+        1024..=1_048_575 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}

@@ -1,0 +1,135 @@
+//! `pleat tenants`: the operator's commands. They need the platform's operator key.
+
+use std::io::{BufRead, IsTerminal};
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use pleat_domain::TenantSlug;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::arguments::tenant_slug;
+use crate::commands::{Context, parse};
+use crate::output::{Table, moment};
+use crate::problem::Problem;
+use crate::target::Role;
+
+const EXAMPLES: &str = "\
+Examples:
+  pleat tenants create acme
+  pleat tenants list
+  pleat tenants delete acme --yes";
+
+/// Create, list and delete tenants (operator)
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct TenantsArgs {
+    #[command(subcommand)]
+    command: TenantsCommand,
+}
+
+#[derive(Subcommand)]
+enum TenantsCommand {
+    /// Create a tenant; its admin key is shown once
+    #[command(after_help = "Examples:\n  pleat tenants create acme")]
+    Create {
+        #[arg(value_name = "NAME", value_parser = tenant_slug)]
+        slug: TenantSlug,
+    },
+    /// List the tenants
+    #[command(after_help = "Examples:\n  pleat tenants list")]
+    List,
+    /// Delete a tenant with its functions, keys and tasks
+    #[command(after_help = "Examples:\n  pleat tenants delete acme --yes")]
+    Delete {
+        #[arg(value_name = "NAME", value_parser = tenant_slug)]
+        slug: TenantSlug,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    slug: String,
+    url: String,
+    admin_key: String,
+}
+
+#[derive(Deserialize)]
+struct Tenants {
+    tenants: Vec<Tenant>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tenant {
+    slug: String,
+    url: String,
+    created_at: Option<String>,
+}
+
+pub async fn run(args: &TenantsArgs, context: &Context<'_>) -> Result<()> {
+    match &args.command {
+        TenantsCommand::Create { slug } => create(slug, context).await,
+        TenantsCommand::List => list(context).await,
+        TenantsCommand::Delete { slug, yes } => delete(slug, *yes, context).await,
+    }
+}
+
+async fn create(slug: &TenantSlug, context: &Context<'_>) -> Result<()> {
+    let client = context.connect(Role::Operator)?;
+    let answer = client.post(client.control(&["tenants"]), &json!({ "slug": slug })).await?;
+    if context.output.json() {
+        return Ok(context.output.document(&answer)?);
+    }
+    let Created { slug, url, admin_key } = parse(answer)?;
+    let mut facts = Table::of_facts();
+    facts.fact("tenant", slug);
+    facts.fact("url", url);
+    facts.fact("admin-key", admin_key);
+    context.output.note("the admin key is shown this once; with it, `pleat keys create` makes the others");
+    Ok(context.output.line(&facts.render())?)
+}
+
+async fn list(context: &Context<'_>) -> Result<()> {
+    let client = context.connect(Role::Operator)?;
+    let answer = client.get(client.control(&["tenants"])).await?;
+    context.show(answer, |Tenants { tenants }| {
+        let mut table = Table::new(&["NAME", "CREATED", "URL"]);
+        for tenant in tenants {
+            table.row([tenant.slug, moment(tenant.created_at.as_deref()), tenant.url]);
+        }
+        table.render()
+    })
+}
+
+async fn delete(slug: &TenantSlug, yes: bool, context: &Context<'_>) -> Result<()> {
+    if !yes {
+        confirm(slug, context)?;
+    }
+    let client = context.connect(Role::Operator)?;
+    client.delete(client.control(&["tenants", slug.as_str()])).await?;
+    if context.output.json() {
+        return Ok(context.output.document(&json!({ "slug": slug, "deleted": true }))?);
+    }
+    context.output.note(&format!("deleted {slug}"));
+    Ok(())
+}
+
+/// The one thing that cannot be undone is the one thing that is asked about.
+fn confirm(slug: &TenantSlug, context: &Context<'_>) -> Result<(), Problem> {
+    let hint = "pass --yes to delete it without being asked";
+    if !std::io::stdin().is_terminal() {
+        return Err(Problem::usage(format!("deleting the tenant `{slug}` needs a confirmation"), hint));
+    }
+    context.output.complain(&format!("this deletes all of `{slug}`; type its name to go on:"));
+    let mut typed = String::new();
+    let read = std::io::stdin().lock().read_line(&mut typed);
+    match read {
+        Ok(_) if typed.trim() == slug.as_str() => Ok(()),
+        _ => Err(Problem::failed("not confirmed, nothing was deleted", hint)),
+    }
+}

@@ -1,0 +1,176 @@
+//! `pleat dev`: the whole platform on this machine, with an embedded database and a demo tenant.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use clap::Args;
+use pleat_domain::{Scope, Scopes, Tenant, TenantSlug};
+use pleat_engine::{Engine, EngineConfig, EngineError, MasterKey, Upload};
+use pleat_gateway::server::Server;
+
+use crate::dev_file::DevFile;
+use crate::node::{Node, NodeArgs};
+use crate::problem::Problem;
+use crate::signals::Signals;
+
+const EXAMPLES: &str = "\
+Examples:
+  pleat dev
+  pleat dev --listen 127.0.0.1:0 --data-dir /tmp/pleat      any free port; ready when DIR/dev.json is there";
+
+const TENANT: &str = "demo";
+
+/// What the demo tenant begins with.
+const DEMO: &[(&str, &str)] = &[
+    ("hello.js", include_str!("../../../functions-sdk/examples/hello.js")),
+    ("weather-lookup.js", include_str!("../../../functions-sdk/examples/weather-lookup.js")),
+    ("countdown.js", include_str!("../../../functions-sdk/examples/countdown.js")),
+];
+
+/// Start the whole platform here: embedded database, demo tenant, example functions
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct DevArgs {
+    /// The address to listen on; port 0 takes any free one
+    #[arg(long, env = "PLEAT_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:8787")]
+    pub listen: SocketAddr,
+    #[command(flatten)]
+    pub node: NodeArgs,
+}
+
+pub async fn run(args: DevArgs, data_dir: PathBuf) -> anyhow::Result<()> {
+    let mut signals = Signals::listen()?;
+    let data_dir = prepare(&data_dir)?;
+    let _lock = lock(&data_dir)?;
+    DevFile::remove(&data_dir)?;
+    let slug = TenantSlug::parse(TENANT)?;
+    let mut config = EngineConfig::new(master_key(&data_dir)?);
+    config.public_by_default = Some(slug.clone());
+    let progress = |line: &str| tracing::info!("{line}");
+    let node = Node::open(&data_dir, &args.node, config, &mut signals, &progress).await?;
+    let started = tokio::select! {
+        started = start(&node, &args, &slug, &data_dir) => started.map(Some),
+        () = signals.told_to_stop() => Ok(None),
+    };
+    let served = node.serve(started, &mut signals).await;
+    DevFile::remove(&data_dir)?;
+    served
+}
+
+async fn start(node: &Node, args: &DevArgs, slug: &TenantSlug, data_dir: &Path) -> anyhow::Result<Server> {
+    let server = node.bind(args.listen, args.node.gateway()).await?;
+    let file = furnish(&node.engine, slug, server.address()?).await?;
+    file.write(data_dir)?;
+    if let Err(error) = greet(&file, data_dir) {
+        // Whoever reads `dev.json` need not read the greeting.
+        tracing::debug!(error = error.to_string(), "nobody reads the greeting");
+    }
+    Ok(server)
+}
+
+/// The data directory, private to its owner but passable: the database may have to run as another user.
+fn prepare(data_dir: &Path) -> anyhow::Result<PathBuf> {
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(data_dir);
+    made.with_context(|| format!("cannot make the data directory `{}`", data_dir.display()))?;
+    Ok(data_dir.canonicalize()?)
+}
+
+/// Two servers on one data directory would fight over its database.
+fn lock(data_dir: &Path) -> anyhow::Result<std::fs::File> {
+    let file = std::fs::File::create(data_dir.join("dev.lock"))?;
+    if file.try_lock().is_err() {
+        let what = format!("another `pleat dev` is using `{}`", data_dir.display());
+        return Err(Problem::usage(&what, "stop it, or choose another directory with `--data-dir`").into());
+    }
+    Ok(file)
+}
+
+/// Made once, kept with the data, readable by nobody else.
+fn master_key(data_dir: &Path) -> anyhow::Result<MasterKey> {
+    let path = data_dir.join("master.key");
+    match std::fs::read_to_string(&path) {
+        Ok(text) => return MasterKey::parse(&text).with_context(|| format!("`{}` is damaged", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
+    }
+    let mut bytes = [0; 32];
+    rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, &mut bytes)?;
+    let key = MasterKey::from_bytes(bytes);
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    writeln!(file, "{}", key.to_hex())?;
+    file.sync_all()?;
+    Ok(key)
+}
+
+/// The demo tenant, its keys and, the first time, its functions.
+async fn furnish(engine: &Engine, slug: &TenantSlug, address: SocketAddr) -> anyhow::Result<DevFile> {
+    let tenant = match engine.bootstrap_tenant(slug).await {
+        Err(EngineError::Exists { .. }) => {
+            let what =
+                format!("the tenant `{slug}` of this data directory was deleted, and names are not given out twice");
+            return Err(Problem::usage(what, "start with another directory: `--data-dir`").into());
+        }
+        tenant => tenant?,
+    };
+    deploy_demo(engine, &tenant).await?;
+    let operator = engine.bootstrap_key(None, Scopes::of([Scope::Operator]), "operator").await?;
+    let all = [Scope::Admin, Scope::Deploy, Scope::Invoke, Scope::Read];
+    let admin = engine.bootstrap_key(Some(&tenant), Scopes::of(all), "dev admin").await?;
+    let deploy = Scopes::of([Scope::Deploy, Scope::Invoke, Scope::Read]);
+    let deploy = engine.bootstrap_key(Some(&tenant), deploy, "dev deploy").await?;
+    let invoke = engine.bootstrap_key(Some(&tenant), Scopes::of([Scope::Invoke]), "dev invoke").await?;
+    let url = format!("http://{address}");
+    Ok(DevFile {
+        pid: std::process::id(),
+        tenant_url: format!("{url}/t/{slug}"),
+        url,
+        tenant: slug.to_string(),
+        operator_key: operator.text,
+        admin_key: admin.text,
+        deploy_key: deploy.text,
+        invoke_key: invoke.text,
+    })
+}
+
+async fn deploy_demo(engine: &Engine, tenant: &Arc<Tenant>) -> anyhow::Result<()> {
+    let deploys = DEMO.iter().map(|(file_name, source)| {
+        let upload = Upload {
+            file_name: (*file_name).to_owned(),
+            bytes: Bytes::from_static(source.as_bytes()),
+            name: None,
+            visibility: None,
+            grants: Vec::new(),
+        };
+        let name = file_name.trim_end_matches(".js");
+        async move {
+            engine.bootstrap_function(tenant, name, upload).await.with_context(|| format!("deploying {file_name}"))
+        }
+    });
+    futures::future::try_join_all(deploys).await?;
+    Ok(())
+}
+
+fn greet(file: &DevFile, data_dir: &Path) -> std::io::Result<()> {
+    let DevFile { url, tenant_url, .. } = file;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "Pleat is ready.\n")?;
+    writeln!(out, "  agent card   {tenant_url}/.well-known/agent-card.json")?;
+    writeln!(out, "  A2A          {tenant_url}/_a2a/")?;
+    writeln!(out, "  HTTP         {tenant_url}/hello")?;
+    writeln!(out, "  control API  {url}/api/v1 (described at {url}/api/v1/openapi.json)")?;
+    writeln!(out, "  data         {}\n", data_dir.display())?;
+    writeln!(out, "Try it:\n")?;
+    writeln!(out, "  curl -s {tenant_url}/_a2a/ -H 'Content-Type: application/json' \\")?;
+    writeln!(
+        out,
+        "    -d '{{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"method\":\"tasks/send\",\"params\":{{\"skill\":\"weather-lookup\",\"message\":{{\"city\":\"San Francisco\"}}}}}}'\n"
+    )?;
+    writeln!(out, "  curl -s {tenant_url}/hello -H 'Content-Type: application/json' -d '{{\"name\":\"Ada\"}}'\n")?;
+    writeln!(out, "Deploy a function of yours from another terminal: pleat deploy hello.js")?;
+    out.flush()
+}

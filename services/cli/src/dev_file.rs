@@ -1,0 +1,79 @@
+//! `dev.json`: how a running `pleat dev` tells scripts and client commands where it is and which keys to use.
+//!
+//! It is the sign of being ready, so it is written last and by rename, and removed first. It holds keys: 0600.
+
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "dev.json";
+
+/// No `Debug`: it is full of keys.
+#[derive(Serialize, Deserialize)]
+pub struct DevFile {
+    pub pid: u32,
+    /// The control URL.
+    pub url: String,
+    pub tenant: String,
+    /// Without a trailing slash.
+    pub tenant_url: String,
+    pub operator_key: String,
+    pub admin_key: String,
+    pub deploy_key: String,
+    pub invoke_key: String,
+}
+
+impl DevFile {
+    pub fn path(data_dir: &Path) -> PathBuf {
+        data_dir.join(NAME)
+    }
+
+    /// `None` when there is none.
+    pub fn read(path: &Path) -> std::io::Result<Option<Self>> {
+        match std::fs::read(path) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Nobody but its owner can read or write it.
+    pub fn is_private(path: &Path) -> std::io::Result<bool> {
+        Ok(std::fs::metadata(path)?.permissions().mode() & 0o077 == 0)
+    }
+
+    /// Whoever sees the file sees all of it.
+    pub fn write(&self, data_dir: &Path) -> std::io::Result<()> {
+        let draft = data_dir.join(format!(".{NAME}.{}", std::process::id()));
+        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        file.write_all(&serde_json::to_vec_pretty(self)?)?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        std::fs::rename(&draft, Self::path(data_dir))
+    }
+
+    /// A file left behind by a killed server would be a false "ready".
+    pub fn remove(data_dir: &Path) -> std::io::Result<()> {
+        match std::fs::remove_file(Self::path(data_dir)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the process that wrote it still runs. A process of another user counts, so no signal is tried.
+    pub fn is_alive(&self) -> bool {
+        if Path::new("/proc/self/stat").exists() {
+            // A killed process that nobody waited for (as in a container without an init) is still listed.
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
+            let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+            return state.is_some_and(|state| !matches!(state, 'Z' | 'X'));
+        }
+        let mut ask = Command::new("ps");
+        ask.args(["-p", &self.pid.to_string()]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Where nobody can be asked, the connection will tell.
+        ask.status().map_or(true, |status| status.success())
+    }
+}

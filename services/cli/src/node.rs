@@ -1,0 +1,125 @@
+//! One node of the platform, put together from its parts: what `dev` and `serve` have in common.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use pleat_domain::limits;
+use pleat_engine::{Engine, EngineConfig};
+use pleat_gateway::server::Server;
+use pleat_gateway::{App, GatewayConfig};
+use pleat_runtime::{Runtime, RuntimeConfig};
+use pleat_store::embedded::{Database, EmbeddedConfig};
+use pleat_store::{Store, StoreConfig};
+use tokio_util::sync::CancellationToken;
+
+use crate::signals::Signals;
+
+/// How long open connections may take to finish at the end.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// What both kinds of node can be told.
+#[derive(Args)]
+pub struct NodeArgs {
+    /// The database; without it a private one is kept in the data directory
+    #[arg(long, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub database_url: Option<String>,
+    /// How long tasks, their events and logs are kept, in hours
+    #[arg(long, env = "PLEAT_RETENTION_HOURS", value_name = "HOURS", default_value_t = 24,
+        value_parser = clap::value_parser!(u64).range(1..=24 * 365))]
+    pub retention_hours: u64,
+    /// The largest request body that is taken, in MiB
+    #[arg(long, env = "PLEAT_REQUEST_BODY_MIB", value_name = "MIB", default_value_t = 4,
+        value_parser = clap::value_parser!(u64).range(1..=32))]
+    pub request_body_mib: u64,
+    /// A further name of the control host; may be repeated
+    #[arg(long = "host", env = "PLEAT_HOSTS", value_name = "NAME", value_delimiter = ',')]
+    pub hosts: Vec<String>,
+}
+
+impl NodeArgs {
+    pub fn gateway(&self) -> GatewayConfig {
+        GatewayConfig {
+            hosts: self.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
+            request_body: usize::try_from(self.request_body_mib).map_or(limits::REQUEST_BODY, |mib| mib * limits::MIB),
+            ..GatewayConfig::default()
+        }
+    }
+}
+
+pub struct Node {
+    pub engine: Engine,
+    pub database: Database,
+}
+
+impl Node {
+    /// Database, store, runtime, engine: in this order, and nothing is served yet.
+    pub async fn open(
+        data_dir: &Path,
+        args: &NodeArgs,
+        config: EngineConfig,
+        signals: &mut Signals,
+        progress: &(dyn Fn(&str) + Send + Sync),
+    ) -> anyhow::Result<Self> {
+        let embedded =
+            EmbeddedConfig { data_dir: data_dir.to_owned(), database_url: args.database_url.clone(), durable: true };
+        let opened = signals.bear(Database::open(&embedded, progress)).await;
+        let database = opened.context("stopped while the database was being started; the next start goes on with it")?;
+        let database = database.context("the database could not be started")?;
+        tracing::info!("{}", database.description());
+        match Self::engine(data_dir, args, config, &database).await {
+            Ok(engine) => Ok(Self { engine, database }),
+            Err(error) => {
+                // Nothing is left running by a start that failed.
+                database.stop().await.context("the database did not stop cleanly")?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn engine(
+        data_dir: &Path,
+        args: &NodeArgs,
+        config: EngineConfig,
+        database: &Database,
+    ) -> anyhow::Result<Engine> {
+        let compiler = vec![std::env::current_exe()?.into_os_string(), OsString::from("__compile")];
+        let runtime =
+            Runtime::start(RuntimeConfig::new(data_dir, compiler)).context("the runtime could not be started")?;
+        let mut settings = StoreConfig::new(database.url());
+        settings.retention = Duration::from_secs(args.retention_hours * 60 * 60);
+        let store = Store::open(settings).await.context("the store could not be opened")?;
+        Ok(Engine::new(store, runtime, config))
+    }
+
+    pub async fn bind(&self, listen: SocketAddr, gateway: GatewayConfig) -> anyhow::Result<Server> {
+        let app = App::new(self.engine.clone(), gateway);
+        Server::bind(listen, app).await.with_context(|| format!("cannot listen on {listen}; is another server there?"))
+    }
+
+    /// Serves until it is told to stop, then ends in order: connections, calls, writes, database. A server that
+    /// could not be started, or was told to stop before it was (`None`), ends in the same order at once.
+    pub async fn serve(self, started: anyhow::Result<Option<Server>>, signals: &mut Signals) -> anyhow::Result<()> {
+        let stop = CancellationToken::new();
+        let served = match started {
+            Ok(Some(server)) => {
+                let serving = tokio::spawn(server.serve(stop.clone(), DRAIN));
+                signals.told_to_stop().await;
+                tracing::info!("stopping");
+                stop.cancel();
+                // Streams end when their tasks do, so the calls are drained while the connections are.
+                self.engine.shutdown().await;
+                serving.await.map_err(anyhow::Error::from)
+            }
+            other => {
+                self.engine.shutdown().await;
+                other.map(drop)
+            }
+        };
+        self.database.stop().await.context("the database did not stop cleanly")?;
+        served
+    }
+}

@@ -1,0 +1,100 @@
+//! `pleat serve`: one node of a real installation. Nothing is made up here: what it needs is given or refused.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use pleat_domain::{Scope, Scopes};
+use pleat_engine::{EngineConfig, MasterKey};
+use pleat_gateway::GatewayConfig;
+use pleat_gateway::server::Server;
+
+use crate::logging::LogFormat;
+use crate::node::{Node, NodeArgs};
+use crate::problem::Problem;
+use crate::signals::Signals;
+
+const EXAMPLES: &str = "\
+Examples:
+  PLEAT_MASTER_KEY=$(openssl rand -hex 32) pleat serve --database-url postgres://pleat@db/pleat \\
+      --base-domain agents.example.com --public-url https://agents.example.com
+
+PLEAT_MASTER_KEY is required: it protects secrets and keys, and every node of an installation has the same one.
+It is read from the environment only, so that it never shows in a list of processes. The operator's key, which
+creates tenants, follows from it and is written to DATA_DIR/operator.key.";
+
+/// Run one node of the platform on a Postgres of yours
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ServeArgs {
+    /// The address to listen on
+    #[arg(long, env = "PLEAT_LISTEN", value_name = "ADDR", default_value = "0.0.0.0:8787")]
+    pub listen: SocketAddr,
+    /// Tenants are served at `{tenant}.DOMAIN`, the control API at DOMAIN
+    #[arg(long, env = "PLEAT_BASE_DOMAIN", value_name = "DOMAIN", default_value = "localhost")]
+    pub base_domain: String,
+    /// The URL under which clients reach the control host, when a proxy stands in front
+    #[arg(long, env = "PLEAT_PUBLIC_URL", value_name = "URL")]
+    pub public_url: Option<String>,
+    #[command(flatten)]
+    pub node: NodeArgs,
+    /// How the log is written
+    #[arg(long, env = "PLEAT_LOG_FORMAT", value_name = "FORMAT", value_enum, default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+pub async fn run(args: ServeArgs, data_dir: PathBuf) -> anyhow::Result<()> {
+    let mut signals = Signals::listen()?;
+    let config = EngineConfig::new(master_key()?);
+    std::fs::create_dir_all(&data_dir)
+        .with_context(|| format!("cannot make the data directory `{}`", data_dir.display()))?;
+    let data_dir = data_dir.canonicalize()?;
+    let progress = |line: &str| tracing::info!("{line}");
+    let node = Node::open(&data_dir, &args.node, config, &mut signals, &progress).await?;
+    let started = tokio::select! {
+        started = start(&node, &args, &data_dir) => started.map(Some),
+        () = signals.told_to_stop() => Ok(None),
+    };
+    node.serve(started, &mut signals).await
+}
+
+async fn start(node: &Node, args: &ServeArgs, data_dir: &Path) -> anyhow::Result<Server> {
+    let operator = node.engine.bootstrap_key(None, Scopes::of([Scope::Operator]), "operator").await?;
+    keep_operator_key(data_dir, &operator.text)?;
+    let gateway = GatewayConfig {
+        base_domain: args.base_domain.to_ascii_lowercase(),
+        public_url: args.public_url.clone(),
+        ..args.node.gateway()
+    };
+    let server = node.bind(args.listen, gateway).await?;
+    tracing::info!(address = %server.address()?, "listening");
+    Ok(server)
+}
+
+fn keep_operator_key(data_dir: &Path, key: &str) -> anyhow::Result<()> {
+    let path = data_dir.join("operator.key");
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+    // One that was there already keeps its mode otherwise.
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    writeln!(file, "{key}")?;
+    tracing::info!("the operator's key is in {}", path.display());
+    Ok(())
+}
+
+fn master_key() -> anyhow::Result<MasterKey> {
+    let refused = |what: &str| {
+        Problem::usage(
+            what,
+            "make one with `openssl rand -hex 32` and keep it: without it, stored keys and secrets are lost",
+        )
+    };
+    match std::env::var("PLEAT_MASTER_KEY") {
+        Ok(text) if !text.is_empty() => {
+            MasterKey::parse(&text).map_err(|_| refused("PLEAT_MASTER_KEY is not 64 hex digits").into())
+        }
+        _ => Err(refused("PLEAT_MASTER_KEY is not set").into()),
+    }
+}
