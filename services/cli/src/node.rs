@@ -67,11 +67,15 @@ impl Node {
         let embedded =
             EmbeddedConfig { data_dir: data_dir.to_owned(), database_url: args.database_url.clone(), durable: true };
         let opened = signals.bear(Database::open(&embedded, progress)).await;
-        let database = opened.context("stopped while the database was being started; the next start goes on with it")?;
+        let database =
+            opened.context("stopped while the database was being started; the next start goes on with it")?;
         let database = database.context("the database could not be started")?;
         tracing::info!("{}", database.description());
         match Self::engine(data_dir, args, config, &database).await {
-            Ok(engine) => Ok(Self { engine, database }),
+            Ok(engine) => {
+                engine.warm_up();
+                Ok(Self { engine, database })
+            }
             Err(error) => {
                 // Nothing is left running by a start that failed.
                 database.stop().await.context("the database did not stop cleanly")?;

@@ -142,6 +142,36 @@ mod tests {
         assert_eq!(manifest.limits(), CallLimits::DEFAULT);
     }
 
+    /// The schema that authors read and the type that we parse with say the same.
+    #[test]
+    fn the_published_schema_has_the_fields_and_limits_of_the_type() {
+        let text = include_str!("../../../functions-sdk/wit/manifest.schema.json");
+        let schema: Value = serde_json::from_str(text).unwrap();
+        let full = Manifest {
+            name: Some(String::new()),
+            title: Some(String::new()),
+            input: Some(Value::Bool(true)),
+            output: Some(Value::Bool(true)),
+            tags: vec![String::new()],
+            examples: vec![Value::Null],
+            annotations: Map::from_iter([("x".to_owned(), Value::Null)]),
+            visibility: Some(Visibility::Public),
+            resources: vec![Value::Null],
+            resource_templates: vec![Value::Null],
+            prompts: vec![Value::Null],
+            limits: Some(CallLimits::MOST),
+            ..Manifest::default()
+        };
+        let written = serde_json::to_value(&full).unwrap();
+        let keys = |value: &Value| -> std::collections::BTreeSet<String> {
+            value.as_object().unwrap().keys().cloned().collect()
+        };
+        assert_eq!(keys(&schema["properties"]), keys(&written));
+        for (limit, most) in written["limits"].as_object().unwrap() {
+            assert_eq!(schema["properties"]["limits"]["properties"][limit]["maximum"], *most, "{limit}");
+        }
+    }
+
     #[test]
     fn faults_are_named() {
         let fault = |json: &str| Manifest::parse(json).unwrap_err().to_string();

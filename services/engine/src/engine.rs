@@ -94,6 +94,16 @@ impl Engine {
         Ok(tenant)
     }
 
+    /// Does now what the first deploy of a script would wait for.
+    pub fn warm_up(&self) {
+        let runtime = self.inner.runtime.clone();
+        self.inner.tracker.spawn(async move {
+            if let Err(error) = runtime.warm_up().await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the script engine could not be prepared");
+            }
+        });
+    }
+
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<(), EngineError> {
         Ok(self.inner.store.ping().await?)
