@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::Error;
 pub use crate::bindings::pleat::function::log::Level;
 pub use crate::bindings::pleat::function::output::EmitError;
 use crate::bindings::pleat::function::{conversation, log, output, types};
-use crate::Error;
 
 #[derive(Debug, Clone)]
 pub struct Context {

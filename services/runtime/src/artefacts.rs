@@ -39,7 +39,8 @@ impl Artefacts {
 
     pub(crate) async fn keep_source(&self, hash: VersionHash, bytes: Bytes) -> Result<(), RuntimeError> {
         let key = source_key(hash);
-        if self.sources.head(&key).await.is_err() {
+        let there = self.sources.head(&key).await.is_ok_and(|found| found.size == bytes.len() as u64);
+        if !there {
             self.sources.put(&key, bytes.into()).await?;
         }
         Ok(())

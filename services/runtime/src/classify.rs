@@ -6,7 +6,7 @@
 use pleat_bindings::types;
 use pleat_domain::{CallLimits, Failure, Reason, limits};
 use serde_json::Value;
-use wasmtime::{PoolConcurrencyLimitError, Trap};
+use wasmtime::{PoolConcurrencyLimitError, Trap, WasmBacktrace};
 use wasmtime_wasi::{I32Exit, ResourceTableError};
 
 use crate::call::{Returned, Stop};
@@ -22,6 +22,7 @@ pub(crate) enum Ended {
     Canceled,
 }
 
+#[expect(clippy::result_large_err, reason = "made once per call and moved into its report")]
 pub(crate) fn result(name: &str, ended: Ended, state: &State, limits: &CallLimits) -> Result<Outcome, Stop> {
     let failure = match ended {
         Ended::Canceled => return Err(Stop::Canceled),
@@ -103,9 +104,15 @@ fn stopped(name: &str, error: &wasmtime::Error, state: &State, limits: &CallLimi
     if error.is::<ResourceTableError>() {
         return Failure::new(Reason::MemoryLimit, format!("`{name}` holds too many open handles"));
     }
-    // What is left are values that are no values of their type: text that is not UTF-8, pointers out of bounds.
-    Failure::new(Reason::BadOutput, format!("`{name}` did not keep to the component model's calling convention"))
-        .with_detail(text::cut(&format!("{error:#}"), limits::FAILURE_TEXT))
+    let detail = format!("{error:#}");
+    let detail = text::cut(&detail, limits::FAILURE_TEXT);
+    // Errors that arise inside a call of the host carry the guest's stack.
+    if error.is::<WasmBacktrace>() {
+        return Failure::new(Reason::Trap, format!("`{name}` misused a call of the platform")).with_detail(detail);
+    }
+    // What is left are results that are no values of their type: text that is not UTF-8, places out of bounds.
+    Failure::new(Reason::BadOutput, format!("`{name}` returned something that is not of its declared type"))
+        .with_detail(detail)
 }
 
 fn trapped(name: &str, trap: Trap, state: &State, limits: &CallLimits) -> Failure {

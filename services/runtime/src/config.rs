@@ -10,7 +10,8 @@ use pleat_domain::limits::MIB;
 pub struct RuntimeConfig {
     /// `artefacts/` (sources) and `cache/` (precompiled code) are kept below it.
     pub data_dir: PathBuf,
-    /// Program and arguments of the child that compiles: it must end in [`crate::compile_child_main`].
+    /// Program (an absolute path) and arguments of the child that compiles: it must end in
+    /// [`crate::compile_child_main`].
     pub compiler: Vec<OsString>,
     pub pool: PoolSize,
     /// Threads that run guests.

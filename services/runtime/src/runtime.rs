@@ -35,7 +35,7 @@ struct Inner {
     compiler: Compiler,
     loaded: Cache<VersionHash, Arc<Function>>,
     capacity: usize,
-    running: AtomicUsize,
+    running: Arc<AtomicUsize>,
 }
 
 /// How full it is.
@@ -63,7 +63,7 @@ impl Runtime {
             artefacts,
             loaded: Cache::new(config.loaded),
             capacity: config.pool.instances as usize,
-            running: AtomicUsize::new(0),
+            running: Arc::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -119,10 +119,9 @@ impl Runtime {
     /// Runs a call on the guests' threads. Dropping the future ends the call.
     pub async fn call(&self, call: Call) -> CallReport {
         let skill = call.context.skill.clone();
-        self.inner.running.fetch_add(1, Relaxed);
-        let inner = Arc::clone(&self.inner);
+        let running = Running::new(&self.inner.running);
         let work = async move {
-            let _running = Running(inner);
+            let _running = running;
             call::run(call).await
         };
         match AbortOnDropHandle::new(self.inner.guests.handle().spawn(work)).await {
@@ -158,7 +157,7 @@ impl Runtime {
 
 impl Inner {
     async fn prepared(&self, source: &Source, hash: VersionHash) -> Result<Function, PrepareError> {
-        if let Some(Ok(function)) = self.from_cache(hash).await? {
+        if let Some(Ok(function)) = self.cached(hash).await? {
             return Ok(function);
         }
         let code = self.compiler.compile(source).await?;
@@ -172,7 +171,7 @@ impl Inner {
 
     async fn reload(&self, version: &VersionRef) -> Result<Function, RuntimeError> {
         let hash = version.hash;
-        if let Some(Ok(function)) = self.from_cache(hash).await? {
+        if let Some(Ok(function)) = self.cached(hash).await? {
             return Ok(function);
         }
         tracing::info!(version = ?hash, "compiling a version again from its source");
@@ -187,7 +186,7 @@ impl Inner {
     }
 
     /// The outer error is the machine's, the inner one the file's.
-    async fn from_cache(&self, hash: VersionHash) -> Result<Option<wasmtime::Result<Function>>, RuntimeError> {
+    async fn cached(&self, hash: VersionHash) -> Result<Option<wasmtime::Result<Function>>, RuntimeError> {
         let (artefacts, linker) = (Arc::clone(&self.artefacts), self.linker.clone());
         blocking(move || {
             let path = artefacts.compiled(hash)?;
@@ -246,10 +245,17 @@ fn stopping(skill: &str) -> Failure {
 }
 
 /// Counts a call until it has ended, however it ends.
-struct Running(Arc<Inner>);
+struct Running(Arc<AtomicUsize>);
+
+impl Running {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Relaxed);
+        Self(Arc::clone(count))
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Relaxed);
+        self.0.fetch_sub(1, Relaxed);
     }
 }

@@ -21,6 +21,10 @@ pub(crate) use instrumented::Instrumented;
 /// The script engine: built from `functions-sdk/js/engine`, committed with its hash.
 const ENGINE_WASM: &[u8] = include_bytes!("../../../functions-sdk/js/engine/engine.wasm");
 
+/// The native stack that the script engine's own stack check counts on. Where the host gives less, endless recursion
+/// ends in a trap instead of a `RangeError` that names the author's line.
+pub(crate) const SCRIPT_STACK: usize = 4 << 20;
+
 /// What loading may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SnapshotLimits {
@@ -140,7 +144,8 @@ impl Failed {
 
 /// Moves the engine's epoch on while a file loads, so that an endless top level ends.
 struct Ticker {
-    stop: std::sync::mpsc::Sender<()>,
+    /// Dropped, it ends the thread.
+    _stop: std::sync::mpsc::Sender<()>,
 }
 
 impl Ticker {
@@ -154,7 +159,6 @@ impl Ticker {
         let (stop, stopped) = std::sync::mpsc::channel();
         let engine = engine.weak();
         std::thread::spawn(move || {
-            // Ends when the sender is dropped.
             while stopped.recv_timeout(Self::TICK) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                 match engine.upgrade() {
                     Some(engine) => engine.increment_epoch(),
@@ -162,6 +166,6 @@ impl Ticker {
                 }
             }
         });
-        Self { stop }
+        Self { _stop: stop }
     }
 }

@@ -209,6 +209,7 @@ fn evaluate<'js>(ctx: &Ctx<'js>, source: &str) -> rquickjs::Result<Function<'js>
 }
 
 fn never_settled() -> Error {
-    let message = "the function waits for a promise that can never settle: nothing is left to run that could resolve it";
+    let message =
+        "the function waits for a promise that can never settle: nothing is left to run that could resolve it";
     outcome::fault("never_settled", message)
 }

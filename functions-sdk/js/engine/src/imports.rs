@@ -62,17 +62,15 @@ impl Loader for NoModules {
 /// The quoted texts of a line that follow `from`, `import` or `import(`.
 fn sites_of(line: usize, text: &str) -> Vec<Site> {
     let mut sites = Vec::new();
-    let mut at = 0;
-    while let Some(start) = text[at..].find(['"', '\'', '`']).map(|offset| at + offset) {
-        let quote = &text[start..start + 1];
-        let Some(length) = text[start + 1..].find(quote) else { break };
-        let before = text[..start].trim_end().trim_end_matches('(').trim_end();
-        if before.ends_with("from") || before.ends_with("import") {
-            let specifier = text[start + 1..start + 1 + length].to_owned();
-            let column = text[..start].chars().count() + 1;
-            sites.push(Site { specifier, line, column });
+    let mut before = "";
+    let mut column = 0;
+    for piece in text.split(['"', '\'', '`']) {
+        let word = before.trim_end().trim_end_matches('(').trim_end();
+        if word.ends_with("from") || word.ends_with("import") {
+            sites.push(Site { specifier: piece.to_owned(), line, column });
         }
-        at = start + length + 2;
+        before = piece;
+        column += piece.chars().count() + 1;
     }
     sites
 }

@@ -14,11 +14,9 @@ pub fn outcome(value: &Value<'_>) -> rquickjs::Result<Outcome> {
         "content" => Outcome::Content(Content { blocks: fields.get(1)?, structured: fields.get(2)? }),
         "need-input" => Outcome::NeedInput(ask(fields)?),
         "need-auth" => Outcome::NeedAuth(ask(fields)?),
-        "need-client" => Outcome::NeedClient(ClientRequest {
-            kind: fields.get(1)?,
-            params: fields.get(2)?,
-            state: fields.get(3)?,
-        }),
+        "need-client" => {
+            Outcome::NeedClient(ClientRequest { kind: fields.get(1)?, params: fields.get(2)?, state: fields.get(3)? })
+        }
         _ => Outcome::Reject(fields.get(1)?),
     })
 }
@@ -29,12 +27,7 @@ fn ask(fields: &Array<'_>) -> rquickjs::Result<Ask> {
 
 /// The list that `fault` made of a thrown value.
 pub fn error(fields: &Array<'_>) -> rquickjs::Result<Error> {
-    Ok(Error {
-        code: fields.get(0)?,
-        message: fields.get(1)?,
-        retryable: fields.get(2)?,
-        details: fields.get(3)?,
-    })
+    Ok(Error { code: fields.get(0)?, message: fields.get(1)?, retryable: fields.get(2)?, details: fields.get(3)? })
 }
 
 /// A failure in our own words.

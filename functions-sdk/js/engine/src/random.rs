@@ -27,11 +27,7 @@ fn seed() -> (u64, u64) {
     let mut bytes = [0; 16];
     // The host always has random bytes; without them the numbers would only be predictable, not wrong.
     let _ = getrandom::fill(&mut bytes);
-    let [low, high] = [0, 8].map(|at| {
-        let mut half = [0; 8];
-        half.copy_from_slice(&bytes[at..at + 8]);
-        u64::from_le_bytes(half)
-    });
+    let seed = u128::from_le_bytes(bytes);
     // All zeros is the one state that it never leaves.
-    (low | 1, high)
+    (seed as u64 | 1, (seed >> 64) as u64)
 }

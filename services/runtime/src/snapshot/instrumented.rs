@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 use wasmtime::{Config, Engine, OptLevel};
 
-use super::{ENGINE_WASM, SnapshotError, wizer};
+use super::{ENGINE_WASM, SCRIPT_STACK, SnapshotError, wizer};
 
 /// The length of the digest that a file begins with.
 const DIGEST: usize = 32;
@@ -65,7 +65,8 @@ fn instrument() -> Result<Vec<u8>, SnapshotError> {
 }
 
 /// On demand and with small reservations: the pooling engine reserves terabytes of address space, and the child
-/// lives under a limit of a few gigabytes. Hence its own compatibility hash, too.
+/// lives under a limit of a few gigabytes. Hence its own compatibility hash, too. Calls run on the caller's thread,
+/// which needs a stack larger than [`SCRIPT_STACK`].
 fn engine() -> Result<Engine, SnapshotError> {
     let mut config = Config::new();
     config
@@ -76,7 +77,8 @@ fn engine() -> Result<Engine, SnapshotError> {
         .memory_reservation(64 << 20)
         .memory_reservation_for_growth(64 << 20)
         .memory_guard_size(64 << 10)
-        .max_wasm_stack(512 << 10)
+        .max_wasm_stack(SCRIPT_STACK)
+        .async_stack_size(2 * SCRIPT_STACK)
         // Compiled once and run for milliseconds.
         .cranelift_opt_level(OptLevel::None);
     Ok(Engine::new(&config)?)

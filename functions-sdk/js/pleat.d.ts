@@ -1,0 +1,143 @@
+// The types of a Pleat function in JavaScript. For an editor, put this at the top of your file:
+//
+//   /// <reference path="pleat.d.ts" />
+//   /** @type {Pleat.Handler} */
+//
+// `console` is there as everywhere; its lines go to the function's log.
+
+declare namespace Pleat {
+  /** Anything that JSON can carry. */
+  type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
+  type JsonSchema = boolean | { [key: string]: unknown };
+
+  /** The default export. May be async; `undefined` counts as `null`. */
+  type Handler<Input = any, Output = any> = (
+    input: Input,
+    ctx: Context,
+  ) => Output | Outcome | Promise<Output | Outcome>;
+
+  /** Made by `ctx.content`, `ctx.needInput`, …; takes effect when the function returns it. */
+  interface Outcome {
+    readonly __outcome: unique symbol;
+  }
+
+  type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+  interface Log {
+    (...values: unknown[]): void;
+    (level: Level, ...values: unknown[]): void;
+    trace(...values: unknown[]): void;
+    debug(...values: unknown[]): void;
+    info(...values: unknown[]): void;
+    warn(...values: unknown[]): void;
+    error(...values: unknown[]): void;
+  }
+
+  /** A content block in the shape of the Model Context Protocol. */
+  type Block =
+    | { type: 'text'; text: string; [key: string]: unknown }
+    | { type: 'image' | 'audio'; data: string; mimeType: string; [key: string]: unknown }
+    | { type: 'resource_link'; uri: string; name: string; mimeType?: string; [key: string]: unknown }
+    | { type: 'resource'; resource: { uri: string; text?: string; blob?: string; mimeType?: string } }
+    | { type: 'data'; data: Json; [key: string]: unknown };
+
+  interface Message {
+    role: string;
+    messageId?: string;
+    content: Block[];
+    metadata?: { [key: string]: Json };
+  }
+
+  interface EmitOptions {
+    /** Names the artifact that the chunk belongs to; without it `<skill>-stream`. */
+    artifact?: string;
+    /** Closes the artifact. */
+    last?: boolean;
+  }
+
+  interface AskOptions {
+    /** JSON Schema of the answer. */
+    schema?: JsonSchema;
+    /** Kept by the platform until the next turn, never shown to the caller. */
+    state?: Json;
+  }
+
+  interface Context {
+    /** Stable over retries: fit to be passed on as an idempotency key. */
+    readonly taskId: string;
+    readonly contextId: string;
+    /** The name under which the function was called. */
+    readonly skill: string;
+    readonly version: string;
+    /** `anonymous` or `key:<id>`. */
+    readonly caller: string;
+    readonly door: 'http' | 'a2a' | 'mcp' | 'call' | 'pipeline' | 'control';
+    /** 1, and more when the task is run again after its node was lost. */
+    readonly attempt: number;
+    /** 1, and more when a later message continues the task. */
+    readonly turn: number;
+    /** The message that made this call, with all of its parts. */
+    readonly message: Message;
+    /** Earlier messages of this task, oldest first. */
+    readonly history: Message[];
+    /** What the previous turn kept. */
+    readonly state: any;
+    /** The client's answer to `needClient`. */
+    readonly reply: any;
+
+    readonly log: Log;
+    /** Streams a chunk: text for a string, data for anything else. */
+    emit(chunk: Json, options?: EmitOptions): void;
+    emitBlocks(blocks: Array<Block | string>, options?: EmitOptions): void;
+    progress(done: number, total?: number, note?: string): void;
+
+    /** A result made of content blocks, with an optional structured form. */
+    content(blocks: Block | string | Array<Block | string>, structured?: Json): Outcome;
+    /** The task waits for an answer, which calls the function again. */
+    needInput(prompt: string, options?: AskOptions): Outcome;
+    needAuth(prompt: string, options?: AskOptions): Outcome;
+    /** Asks the caller's client, where it can serve the request (MCP). */
+    needClient(kind: 'elicit' | 'sample' | 'roots', params: Json, options?: { state?: Json }): Outcome;
+    reject(reason: string): Outcome;
+  }
+
+  /** Throw an `Error` with these for a failure that callers can tell apart. */
+  interface Failure extends Error {
+    /** For machines; `exception` where there is none. */
+    code?: string;
+    /** The same call may succeed later. */
+    retryable?: boolean;
+    details?: Json;
+  }
+
+  interface Capabilities {
+    secrets?: string[];
+    config?: string[];
+    hosts?: string[];
+    skills?: string[];
+    keyValue?: boolean;
+  }
+
+  /** What a file may export beside its default: constants, read once, at deploy. */
+  interface Manifest {
+    name?: string;
+    title?: string;
+    description?: string;
+    /** JSON Schema of the input. */
+    input?: JsonSchema;
+    output?: JsonSchema;
+    tags?: string[];
+    examples?: Json[];
+    annotations?: { [key: string]: Json };
+    visibility?: 'public' | 'listed' | 'unlisted';
+    capabilities?: Capabilities;
+    limits?: { cpuMs?: number; wallMs?: number; memoryBytes?: number; outputBytes?: number };
+    resources?: Json[];
+    resourceTemplates?: Json[];
+    prompts?: Json[];
+    /** Serves the offered resources: answers with the result of MCP's `resources/read`. */
+    readResource?(uri: string, ctx: Context): Json | Promise<Json>;
+    /** Serves the offered prompts: answers with the result of MCP's `prompts/get`. */
+    getPrompt?(name: string, values: any, ctx: Context): Json | Promise<Json>;
+  }
+}
