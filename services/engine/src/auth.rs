@@ -45,10 +45,13 @@ impl Engine {
         }
     }
 
-    /// The tenant a principal's key belongs to.
+    /// The tenant a principal's key belongs to. The key of a tenant that was deleted is none, though it may be cached.
     pub async fn home_of(&self, principal: &Principal) -> Result<Option<Tenant>, EngineError> {
         match principal {
-            Principal::Key { tenant, .. } => Ok(self.inner.store.key_tenant(*tenant).await?),
+            Principal::Key { tenant, .. } => {
+                let home = self.inner.store.key_tenant(*tenant).await?;
+                home.map(Some).ok_or(EngineError::Unauthenticated)
+            }
             Principal::Anonymous | Principal::Operator { .. } => Ok(None),
         }
     }

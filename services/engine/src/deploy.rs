@@ -62,7 +62,8 @@ impl Engine {
         name: &str,
         upload: Upload,
     ) -> Result<(), EngineError> {
-        if self.tenant_store(tenant).versions(&parse(name)?).await?.is_empty() {
+        // The first version is kept even of a function that was deleted.
+        if self.tenant_store(tenant).version(&parse(name)?, 1).await?.is_none() {
             self.install(tenant, "bootstrap", upload).await?;
         }
         Ok(())

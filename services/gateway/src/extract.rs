@@ -65,6 +65,18 @@ impl FromRequestParts<App> for Platform {
     }
 }
 
+/// The one name in a path. Bytes that are no text name nothing.
+pub(crate) struct Named(pub(crate) String);
+
+impl FromRequestParts<App> for Named {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        let Path(name): Path<String> = parts.extract().await.map_err(|_| Problem::not_found())?;
+        Ok(Self(name))
+    }
+}
+
 /// The key, if one is shown. What is shown and is no bearer key is refused, not overlooked.
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     let mut shown = headers.get_all(AUTHORIZATION).iter();

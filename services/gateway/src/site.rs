@@ -110,11 +110,12 @@ fn authority(request: &Request) -> Result<&str, Problem> {
     let mut named = request.headers().get_all(HOST).iter();
     let header = named.next().map(|value| value.to_str().unwrap_or("\0"));
     let uri = request.uri().authority().map(http::uri::Authority::as_str);
-    match (header, uri, named.next()) {
-        (Some(header), Some(uri), None) if header.eq_ignore_ascii_case(uri) => Ok(header),
-        (Some(host), None, None) | (None, Some(host), None) if !host.contains('@') => Ok(host),
-        _ => Err(Problem::bad_host()),
-    }
+    let one = match (header, uri, named.next()) {
+        (Some(header), Some(uri), None) if header.eq_ignore_ascii_case(uri) => Some(header),
+        (Some(host), None, None) | (None, Some(host), None) => Some(host),
+        _ => None,
+    };
+    one.filter(|host| !host.contains('@')).ok_or_else(Problem::bad_host)
 }
 
 /// Without port and final dot, in lower case.

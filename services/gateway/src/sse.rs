@@ -47,12 +47,17 @@ pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<u32>, Problem>
 }
 
 pub(crate) fn wants_stream(headers: &HeaderMap) -> bool {
-    accepts(headers, "text/event-stream")
+    quality(headers, "text/event-stream") > 0.0
 }
 
-pub(crate) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+/// How much a kind of answer is wanted, from 0 to 1. What is not named is not wanted: wildcards leave the choice to us.
+pub(crate) fn quality(headers: &HeaderMap, kind: &str) -> f32 {
     let values = headers.get_all(http::header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    values
-        .flat_map(|value| value.split(','))
-        .any(|part| part.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(kind))
+    let named = values.flat_map(|value| value.split(',')).filter_map(|part| {
+        let mut fields = part.split(';').map(str::trim);
+        let matches = fields.next()?.eq_ignore_ascii_case(kind);
+        let weight = fields.find_map(|field| field.strip_prefix(['q', 'Q'])?.strip_prefix('=')?.parse::<f32>().ok());
+        matches.then_some(weight.unwrap_or(1.0))
+    });
+    named.fold(0.0, f32::max)
 }

@@ -1,5 +1,7 @@
 //! The functions of a tenant: deploy, look at, roll back, delete.
 
+use std::collections::HashSet;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
@@ -20,7 +22,7 @@ fn tenant_url(site: &ControlSite, member: &Member) -> String {
 }
 
 /// Deploy: the body is the file. A bad deploy changes nothing.
-#[utoipa::path(post, path = "/tenants/{tenant}/functions",
+#[utoipa::path(post, operation_id = "deployFunction", path = "/tenants/{tenant}/functions",
     params(
         ("tenant" = String, Path),
         ("fileName" = String, Query, description = "Its extension tells the language: .js, .wasm or .wat"),
@@ -55,7 +57,11 @@ fn read_query(uri: &Uri) -> Result<Upload, Problem> {
         visibility: None,
         grants: Vec::new(),
     };
+    let mut seen = HashSet::new();
     for (key, value) in pairs {
+        if key != "grant" && !seen.insert(key.clone()) {
+            return Err(Problem::invalid("a parameter other than grant is given at most once"));
+        }
         match key.as_str() {
             "fileName" => upload.file_name = value,
             "name" => upload.name = Some(value),
@@ -82,7 +88,7 @@ fn visibility(text: &str) -> Result<Visibility, Problem> {
 }
 
 /// What is active.
-#[utoipa::path(get, path = "/tenants/{tenant}/functions", params(("tenant" = String, Path)),
+#[utoipa::path(get, operation_id = "listFunctions", path = "/tenants/{tenant}/functions", params(("tenant" = String, Path)),
     responses((status = 200, body = Functions)), security(("key" = [])))]
 pub(crate) async fn list(
     State(app): State<App>,
@@ -95,7 +101,7 @@ pub(crate) async fn list(
 }
 
 /// One function with its manifest and grants.
-#[utoipa::path(get, path = "/tenants/{tenant}/functions/{name}",
+#[utoipa::path(get, operation_id = "showFunction", path = "/tenants/{tenant}/functions/{name}",
     params(("tenant" = String, Path), ("name" = String, Path)),
     responses((status = 200, body = FunctionView), (status = 404)), security(("key" = [])))]
 pub(crate) async fn show(
@@ -109,7 +115,7 @@ pub(crate) async fn show(
 }
 
 /// All versions, newest first.
-#[utoipa::path(get, path = "/tenants/{tenant}/functions/{name}/versions",
+#[utoipa::path(get, operation_id = "listVersions", path = "/tenants/{tenant}/functions/{name}/versions",
     params(("tenant" = String, Path), ("name" = String, Path)),
     responses((status = 200, body = Versions), (status = 404)), security(("key" = [])))]
 pub(crate) async fn versions(
@@ -122,7 +128,7 @@ pub(crate) async fn versions(
 }
 
 /// Back to an earlier version, at once.
-#[utoipa::path(post, path = "/tenants/{tenant}/functions/{name}/rollback",
+#[utoipa::path(post, operation_id = "rollbackFunction", path = "/tenants/{tenant}/functions/{name}/rollback",
     params(("tenant" = String, Path), ("name" = String, Path)), request_body = Option<Rollback>,
     responses((status = 200, body = RolledBack), (status = 404)), security(("key" = [])))]
 pub(crate) async fn rollback(
@@ -138,7 +144,7 @@ pub(crate) async fn rollback(
 }
 
 /// Take a function away. Calls in flight finish.
-#[utoipa::path(delete, path = "/tenants/{tenant}/functions/{name}",
+#[utoipa::path(delete, operation_id = "deleteFunction", path = "/tenants/{tenant}/functions/{name}",
     params(("tenant" = String, Path), ("name" = String, Path)),
     responses((status = 204), (status = 404)), security(("key" = [])))]
 pub(crate) async fn delete(

@@ -13,7 +13,7 @@ use crate::extract::Member;
 use crate::problem::Problem;
 
 /// Make a key with at most the scopes of the key that asks. The key is shown this once.
-#[utoipa::path(post, path = "/tenants/{tenant}/keys", params(("tenant" = String, Path)), request_body = NewKey,
+#[utoipa::path(post, operation_id = "createKey", path = "/tenants/{tenant}/keys", params(("tenant" = String, Path)), request_body = NewKey,
     responses((status = 201, body = KeyView), (status = 403)), security(("key" = [])))]
 pub(crate) async fn create(
     State(app): State<App>,
@@ -38,7 +38,7 @@ pub(crate) async fn create(
 }
 
 /// All keys, without what would let anybody use them.
-#[utoipa::path(get, path = "/tenants/{tenant}/keys", params(("tenant" = String, Path)),
+#[utoipa::path(get, operation_id = "listKeys", path = "/tenants/{tenant}/keys", params(("tenant" = String, Path)),
     responses((status = 200, body = Keys)), security(("key" = [])))]
 pub(crate) async fn list(State(app): State<App>, member: Member) -> Result<Json<Keys>, Problem> {
     let keys = app.engine.list_keys(&member.tenant, &member.principal).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn list(State(app): State<App>, member: Member) -> Result<Json<
 }
 
 /// Revoke a key, at once.
-#[utoipa::path(delete, path = "/tenants/{tenant}/keys/{id}",
+#[utoipa::path(delete, operation_id = "revokeKey", path = "/tenants/{tenant}/keys/{id}",
     params(("tenant" = String, Path), ("id" = String, Path)),
     responses((status = 204), (status = 404)), security(("key" = [])))]
 pub(crate) async fn revoke(

@@ -24,7 +24,7 @@ struct Filter {
 }
 
 /// The latest lines, oldest first; with `after`, those recorded since.
-#[utoipa::path(get, path = "/tenants/{tenant}/logs",
+#[utoipa::path(get, operation_id = "listLogs", path = "/tenants/{tenant}/logs",
     params(
         ("tenant" = String, Path), ("skill" = Option<String>, Query), ("task" = Option<String>, Query),
         ("after" = Option<String>, Query, description = "`cursor` of an earlier answer"),
@@ -51,8 +51,5 @@ fn read(filter: Filter) -> Result<LogQuery, Problem> {
 }
 
 fn place_of(cursor: &str) -> Result<OffsetDateTime, Problem> {
-    let nanos = cursor.parse::<i128>().ok().and_then(|micros| micros.checked_mul(1_000));
-    nanos
-        .and_then(|nanos| OffsetDateTime::from_unix_timestamp_nanos(nanos).ok())
-        .ok_or_else(|| Problem::invalid("`after` must be the `cursor` of an answer"))
+    query::time_of(cursor).ok_or_else(|| Problem::invalid("`after` must be the `cursor` of an answer"))
 }

@@ -1,9 +1,10 @@
 //! Query strings and JSON bodies of the control API, read strictly.
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::Query;
 use http::{HeaderMap, Uri};
 use serde::de::DeserializeOwned;
+use time::OffsetDateTime;
 
 use crate::body;
 use crate::problem::Problem;
@@ -20,6 +21,10 @@ pub(crate) async fn json<T: DeserializeOwned>(headers: &HeaderMap, sent: Body) -
     let bytes = body::read_json(headers, sent, MOST).await?;
     pleat_domain::json::check(&bytes)
         .map_err(|fault| Problem::invalid(format!("the body cannot be taken: {fault}")))?;
+    // A derived struct would also read from an array, field by field.
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Err(Problem::invalid("the body must be a JSON object"));
+    }
     serde_json::from_slice(&bytes).map_err(|error| Problem::invalid(format!("the body does not fit: {error}")))
 }
 
@@ -28,5 +33,12 @@ pub(crate) async fn optional_json<T: DeserializeOwned + Default>(
     headers: &HeaderMap,
     sent: Body,
 ) -> Result<T, Problem> {
-    if headers.contains_key(http::header::CONTENT_TYPE) { json(headers, sent).await } else { Ok(T::default()) }
+    let missing = !headers.contains_key(http::header::CONTENT_TYPE) && sent.is_end_stream();
+    if missing { Ok(T::default()) } else { json(headers, sent).await }
+}
+
+/// The moment in a cursor: microseconds since 1970, so that no arithmetic and no database can trip over it.
+pub(crate) fn time_of(micros: &str) -> Option<OffsetDateTime> {
+    let nanos = i128::from(micros.parse::<u64>().ok()?) * 1_000;
+    OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()
 }

@@ -27,7 +27,7 @@ struct Filter {
 }
 
 /// Tasks, the latest change first.
-#[utoipa::path(get, path = "/tenants/{tenant}/tasks",
+#[utoipa::path(get, operation_id = "listTasks", path = "/tenants/{tenant}/tasks",
     params(
         ("tenant" = String, Path), ("skill" = Option<String>, Query), ("state" = Option<String>, Query),
         ("context" = Option<String>, Query), ("limit" = Option<u32>, Query, description = "1 to 100, 50 by default"),
@@ -68,15 +68,12 @@ fn cursor_of(task: &Task) -> String {
 }
 
 fn place_of(cursor: &str) -> Result<(OffsetDateTime, TaskId), Problem> {
-    let place = cursor.split_once('.').and_then(|(micros, id)| {
-        let nanos = micros.parse::<i128>().ok()?.checked_mul(1_000)?;
-        Some((OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?, id.parse().ok()?))
-    });
+    let place = cursor.split_once('.').and_then(|(micros, id)| Some((query::time_of(micros)?, id.parse().ok()?)));
     place.ok_or_else(|| Problem::invalid("`cursor` must be the `nextCursor` of a page"))
 }
 
 /// One task with everything that is kept of it.
-#[utoipa::path(get, path = "/tenants/{tenant}/tasks/{id}", params(("tenant" = String, Path), ("id" = String, Path)),
+#[utoipa::path(get, operation_id = "showTask", path = "/tenants/{tenant}/tasks/{id}", params(("tenant" = String, Path), ("id" = String, Path)),
     responses((status = 200, body = TaskView), (status = 404)), security(("key" = [])))]
 pub(crate) async fn show(
     State(app): State<App>,
@@ -88,7 +85,7 @@ pub(crate) async fn show(
 }
 
 /// Stop a task that is not final.
-#[utoipa::path(post, path = "/tenants/{tenant}/tasks/{id}/cancel",
+#[utoipa::path(post, operation_id = "cancelTask", path = "/tenants/{tenant}/tasks/{id}/cancel",
     params(("tenant" = String, Path), ("id" = String, Path)),
     responses((status = 200, body = TaskView), (status = 404), (status = 409)), security(("key" = [])))]
 pub(crate) async fn cancel(
@@ -101,7 +98,7 @@ pub(crate) async fn cancel(
 }
 
 /// The events of a task as server-sent events; `Last-Event-ID` resumes behind that event.
-#[utoipa::path(get, path = "/tenants/{tenant}/tasks/{id}/events",
+#[utoipa::path(get, operation_id = "streamTaskEvents", path = "/tenants/{tenant}/tasks/{id}/events",
     params(("tenant" = String, Path), ("id" = String, Path)),
     responses((status = 200, content_type = "text/event-stream"), (status = 404)), security(("key" = [])))]
 pub(crate) async fn events(

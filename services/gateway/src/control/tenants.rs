@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use http::{HeaderMap, StatusCode};
 use pleat_domain::TenantSlug;
 use pleat_engine::EngineError;
@@ -10,12 +10,12 @@ use pleat_engine::EngineError;
 use super::query;
 use super::views::{NewTenant, TenantView, Tenants};
 use crate::app::App;
-use crate::extract::{Member, Platform};
+use crate::extract::{Member, Named, Platform};
 use crate::problem::Problem;
 use crate::site::ControlSite;
 
 /// Make a tenant. The answer holds its first key, which is shown this once.
-#[utoipa::path(post, path = "/tenants", request_body = NewTenant,
+#[utoipa::path(post, operation_id = "createTenant", path = "/tenants", request_body = NewTenant,
     responses((status = 201, body = TenantView), (status = 409)), security(("key" = [])))]
 pub(crate) async fn create(
     State(app): State<App>,
@@ -32,7 +32,7 @@ pub(crate) async fn create(
 }
 
 /// All tenants, for the operator.
-#[utoipa::path(get, path = "/tenants", responses((status = 200, body = Tenants)), security(("key" = [])))]
+#[utoipa::path(get, operation_id = "listTenants", path = "/tenants", responses((status = 200, body = Tenants)), security(("key" = [])))]
 pub(crate) async fn list(
     State(app): State<App>,
     Extension(site): Extension<ControlSite>,
@@ -43,7 +43,7 @@ pub(crate) async fn list(
 }
 
 /// One's own tenant.
-#[utoipa::path(get, path = "/tenants/{tenant}", params(("tenant" = String, Path)),
+#[utoipa::path(get, operation_id = "showTenant", path = "/tenants/{tenant}", params(("tenant" = String, Path)),
     responses((status = 200, body = TenantView), (status = 401)), security(("key" = [])))]
 pub(crate) async fn show(
     State(app): State<App>,
@@ -55,12 +55,12 @@ pub(crate) async fn show(
 }
 
 /// End a tenant. Its name is not given out again.
-#[utoipa::path(delete, path = "/tenants/{tenant}", params(("tenant" = String, Path)),
+#[utoipa::path(delete, operation_id = "deleteTenant", path = "/tenants/{tenant}", params(("tenant" = String, Path)),
     responses((status = 204), (status = 404)), security(("key" = [])))]
 pub(crate) async fn delete(
     State(app): State<App>,
     Platform(principal): Platform,
-    Path(tenant): Path<String>,
+    Named(tenant): Named,
 ) -> Result<StatusCode, Problem> {
     let slug = TenantSlug::parse(&tenant).map_err(|_| EngineError::UnknownTenant)?;
     app.engine.delete_tenant(&principal, &slug).await?;

@@ -11,7 +11,7 @@ use crate::extract::Platform;
 use crate::problem::Problem;
 
 /// The tenant and the scopes of the key that asks.
-#[utoipa::path(get, path = "/whoami", responses((status = 200, body = Whoami), (status = 401)), security(("key" = [])))]
+#[utoipa::path(get, operation_id = "whoami", path = "/whoami", responses((status = 200, body = Whoami), (status = 401)), security(("key" = [])))]
 pub(crate) async fn whoami(State(app): State<App>, Platform(principal): Platform) -> Result<Json<Whoami>, Problem> {
     let tenant = app.engine.home_of(&principal).await?.map(|tenant| tenant.slug.to_string());
     let (key, scopes) = match principal {

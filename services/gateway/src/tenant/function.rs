@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -11,7 +11,7 @@ use pleat_engine::{Invocation, Skill};
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::extract::Visitor;
+use crate::extract::{Named, Visitor};
 use crate::problem::{Problem, status_of};
 use crate::{body, sse};
 
@@ -21,7 +21,7 @@ const TASK_ID: HeaderName = HeaderName::from_static("pleat-task-id");
 pub(crate) async fn describe(
     State(app): State<App>,
     visitor: Visitor,
-    Path(name): Path<String>,
+    Named(name): Named,
 ) -> Result<Response, Problem> {
     let catalog = app.engine.catalog(&visitor.site.tenant).await?;
     let callable = catalog.choose(&visitor.principal, Some(&name))?;
@@ -31,7 +31,7 @@ pub(crate) async fn describe(
 pub(crate) async fn call(
     State(app): State<App>,
     visitor: Visitor,
-    Path(name): Path<String>,
+    Named(name): Named,
     headers: HeaderMap,
     sent: Body,
 ) -> Result<Response, Problem> {
@@ -55,8 +55,8 @@ pub(crate) async fn call(
         return stream(&app, invocation).await;
     }
     let task = app.engine.send(invocation).await?;
-    // Who takes JSON gets JSON, also when the text would do.
-    let as_text = sse::accepts(&headers, "text/plain") && !sse::accepts(&headers, "application/json");
+    // Who takes JSON as gladly as text gets JSON.
+    let as_text = sse::quality(&headers, "text/plain") > sse::quality(&headers, "application/json");
     Ok(answer(&task, as_text))
 }
 
