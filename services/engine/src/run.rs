@@ -31,6 +31,9 @@ pub(crate) type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// How long the outcome of a call is kept trying to be recorded while the database is away.
 const RECORD_PATIENCE: Duration = Duration::from_secs(600);
 
+/// What whoever took a task over adds to its events: its end, at least.
+const FENCED_EVENTS: u32 = 100;
+
 pub(crate) struct Run {
     pub(crate) engine: Engine,
     pub(crate) tenant: Arc<Tenant>,
@@ -253,9 +256,13 @@ impl Run {
             if once { self.engine.inner.store.writer().commit(commit).await } else { self.write(commit).await };
         if written? == Written::Fenced {
             // Somebody else has ended it meanwhile: what they recorded is what it is.
-            let recorded = self.engine.tenant_store(&self.tenant).task(task.id, None).await?;
-            let recorded = Arc::new(recorded.ok_or(EngineError::TaskNotFound)?);
+            let store = self.engine.tenant_store(&self.tenant);
+            let recorded = Arc::new(store.task(task.id, None).await?.ok_or(EngineError::TaskNotFound)?);
+            // Who follows it here is told that end too.
+            let told = self.live.watch().borrow().seq;
+            let events = store.events_after(task.id, told, FENCED_EVENTS).await?;
             self.live.finish(Arc::clone(&recorded));
+            self.live.publish(events, true);
             return Ok(recorded);
         }
         self.live.finish(Arc::clone(&task));
