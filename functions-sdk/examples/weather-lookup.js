@@ -30,7 +30,7 @@ const conditions = ["sunny", "cloudy", "rain", "windy", "clear"];
 
 export default function ({ city }) {
   const name = city.trim().toLowerCase();
-  if (known[name]) return known[name];
+  if (Object.hasOwn(known, name)) return known[name];
   let sum = 0;
   for (const letter of name) sum = (sum * 31 + letter.codePointAt(0)) % 100_003;
   return { temp: 20 + (sum % 80), condition: conditions[sum % conditions.length] };

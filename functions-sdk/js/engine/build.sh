@@ -3,7 +3,7 @@
 # Python 3 with pip, which brings the C compiler. The result is the same bytes wherever it is built: paths are mapped
 # away and every version is pinned.
 #
-#   build.sh          build and replace engine.wasm and engine.wasm.sha256
+#   build.sh          build and replace engine.wasm and SHA256SUMS
 #   build.sh --check  build and compare with what is committed
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -39,6 +39,6 @@ if [ "${1:-}" = --check ]; then
     echo "engine.wasm is what the source builds" >&2
 else
     cp "$built" engine.wasm
-    sha256sum engine.wasm >engine.wasm.sha256
-    cat engine.wasm.sha256
+    sha256sum engine.wasm >SHA256SUMS
+    cat SHA256SUMS
 fi

@@ -26,10 +26,14 @@ pub fn runtime() -> Runtime {
     runtime.clone()
 }
 
+const DEPLOY_PATIENCE: Duration = Duration::from_secs(240);
+
 fn new_runtime(directory: &tempfile::TempDir, instances: u32) -> Runtime {
     let compiler = vec![OsString::from(super::pleat()), OsString::from("__compile")];
     let mut config = RuntimeConfig::new(directory.path(), compiler);
     config.pool = PoolSize { instances };
+    // Other tests compete for the machine; the limit on CPU time stays.
+    config.compile.wall = DEPLOY_PATIENCE;
     Runtime::start(config).expect("the runtime starts")
 }
 
@@ -145,7 +149,7 @@ impl TestServer {
     /// Deploys to `acme`; `query` is appended (`&name=x`).
     pub async fn try_deploy(&self, file_name: &str, source: impl Into<Vec<u8>>, query: &str) -> (u16, Value) {
         let url = format!("{}/api/v1/tenants/acme/functions?fileName={file_name}{query}", self.url);
-        let request = self.client.post(url).bearer_auth(&self.deploy).body(source.into());
+        let request = self.client.post(url).bearer_auth(&self.deploy).timeout(DEPLOY_PATIENCE).body(source.into());
         read(request.send().await.unwrap()).await
     }
 

@@ -1,0 +1,140 @@
+//! One row and more for each route: who is refused, with which answer, and who is not.
+//!
+//! An answer is its status and, where there is one, the code of its error.
+
+/// What is sent along.
+pub enum Sent {
+    Nothing,
+    /// `{task}` stands for the finished task.
+    Json(&'static str),
+    File,
+}
+
+pub struct Row {
+    pub site: &'static str,
+    pub method: &'static str,
+    /// As the router has it.
+    pub path: &'static str,
+    pub query: &'static str,
+    pub sent: Sent,
+    pub nobody: &'static str,
+    /// The other tenant's key with every scope; the operator's key gets the same, unless it is the right one.
+    pub wrong_tenant: &'static str,
+    /// A key of this tenant, and what it gets.
+    pub wrong_scope: (&'static str, &'static str),
+    /// What another caller's key gets, where a task is named.
+    pub wrong_caller: Option<&'static str>,
+    /// The key that may, and what it gets: without this a row could not fail.
+    pub right: (&'static str, &'static str),
+}
+
+const OK: &str = "200";
+const NO_KEY: &str = "401 unauthenticated";
+const FORBIDDEN: &str = "403 forbidden";
+
+/// Open to all: there is nothing of anybody's in it.
+const fn open(site: &'static str, path: &'static str) -> Row {
+    let (wrong_scope, right) = (("read", OK), ("invoke", OK));
+    let (method, query, sent) = ("GET", "", Sent::Nothing);
+    Row { site, method, path, query, sent, nobody: OK, wrong_tenant: OK, wrong_scope, wrong_caller: None, right }
+}
+
+const fn control(
+    method: &'static str,
+    path: &'static str,
+    sent: Sent,
+    wrong_scope: &'static str,
+    right: (&'static str, &'static str),
+) -> Row {
+    Row {
+        site: "control",
+        method,
+        path,
+        query: "",
+        sent,
+        nobody: NO_KEY,
+        wrong_tenant: NO_KEY,
+        wrong_scope: (wrong_scope, FORBIDDEN),
+        wrong_caller: None,
+        right,
+    }
+}
+
+/// A route of the control API that names a task: callers have no business there, with their own tasks or others'.
+const fn task(method: &'static str, path: &'static str, wrong_scope: &'static str, right: &'static str) -> Row {
+    Row { wrong_caller: Some(FORBIDDEN), ..control(method, path, Sent::Nothing, wrong_scope, (right, OK)) }
+}
+
+/// A tenant's admin is nobody special on the platform's own routes.
+const fn platform(method: &'static str, path: &'static str, sent: Sent, right: &'static str) -> Row {
+    Row { wrong_tenant: FORBIDDEN, ..control(method, path, sent, "admin", ("operator", right)) }
+}
+
+const fn function(method: &'static str, sent: Sent) -> Row {
+    Row { site: "tenant", ..control(method, "/{function}", sent, "deploy", ("invoke", OK)) }
+}
+
+const fn a2a_get(path: &'static str) -> Row {
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"{task}"}}"#;
+    Row { nobody: "200 -32001", wrong_caller: Some("200 -32001"), ..a2a_send(path, body) }
+}
+
+const fn a2a_send(path: &'static str, body: &'static str) -> Row {
+    Row {
+        site: "tenant",
+        method: "POST",
+        path,
+        query: "",
+        sent: Sent::Json(body),
+        nobody: "401 -32052",
+        wrong_tenant: "401 -32052",
+        wrong_scope: ("deploy", "403 -32053"),
+        wrong_caller: None,
+        right: ("invoke", OK),
+    }
+}
+
+const SEND: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/send",
+    "params":{"skill":"private","message":{"do":"echo","value":2}}}"#;
+
+/// In this order: what takes things away comes last.
+pub const ROWS: &[Row] = &[
+    open("tenant", "/"),
+    open("tenant", "/.well-known/agent.json"),
+    open("tenant", "/.well-known/agent-card.json"),
+    a2a_get("/"),
+    a2a_get("/_a2a"),
+    a2a_get("/_a2a/"),
+    a2a_send("/", SEND),
+    a2a_send("/_a2a", SEND),
+    a2a_send("/_a2a/", SEND),
+    function("GET", Sent::Nothing),
+    function("POST", Sent::Json(r#"{"do":"echo","value":3}"#)),
+    open("control", "/"),
+    open("control", "/healthz"),
+    open("control", "/readyz"),
+    open("control", "/api/v1/openapi.json"),
+    // Every key may ask whose it is.
+    Row { nobody: NO_KEY, ..open("control", "/api/v1/whoami") },
+    platform("GET", "/api/v1/tenants", Sent::Nothing, OK),
+    platform("POST", "/api/v1/tenants", Sent::Json(r#"{"slug":"fresh"}"#), "201"),
+    control("GET", "/api/v1/tenants/{tenant}", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/keys", Sent::Nothing, "deploy", ("admin", OK)),
+    control("POST", "/api/v1/tenants/{tenant}/keys", Sent::Json(r#"{"scopes":["read"]}"#), "deploy", ("admin", "201")),
+    Row {
+        query: "?fileName=minimal.wat&name=fresh",
+        ..control("POST", "/api/v1/tenants/{tenant}/functions", Sent::File, "read", ("deploy", "201"))
+    },
+    control("GET", "/api/v1/tenants/{tenant}/functions", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/functions/{name}", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/functions/{name}/versions", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/tasks", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/logs", Sent::Nothing, "invoke", ("read", OK)),
+    task("GET", "/api/v1/tenants/{tenant}/tasks/{id}", "invoke", "read"),
+    task("GET", "/api/v1/tenants/{tenant}/tasks/{id}/events", "invoke", "read"),
+    task("POST", "/api/v1/tenants/{tenant}/tasks/{id}/cancel", "read", "deploy"),
+    control("POST", "/api/v1/tenants/{tenant}/functions/{name}/rollback", Sent::Nothing, "read", ("deploy", OK)),
+    control("DELETE", "/api/v1/tenants/{tenant}/functions/{name}", Sent::Nothing, "read", ("deploy", "204")),
+    control("DELETE", "/api/v1/tenants/{tenant}/keys/{id}", Sent::Nothing, "deploy", ("admin", "204")),
+    platform("DELETE", "/api/v1/tenants/{tenant}", Sent::Nothing, "204"),
+];

@@ -1,0 +1,4 @@
+//! The database dies, or a node does: what was answered is kept, and service comes back by itself.
+
+mod database_killed;
+mod node_lost;
