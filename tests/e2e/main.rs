@@ -1,1 +1,24 @@
-//! placeholder
+//! The end-to-end suites: the real router, a real Postgres database for each test, real guests, the real binary.
+//!
+//! One test binary for all of them, because each one links wasmtime.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "in a test, what is not there fails the test"
+)]
+
+mod a2a;
+mod architecture;
+mod card;
+mod cli;
+mod control;
+mod harness;
+mod http_door;
+mod isolation;
+mod process;
+mod runtime;
+mod smoke;
+mod store_faults;
+mod streams;
