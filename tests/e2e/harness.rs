@@ -10,7 +10,7 @@ mod redact;
 mod server;
 mod sse;
 
-pub use database::{database, postgres_url};
+pub use database::database;
 pub use guest::{answering, recursing, spinning};
 pub use redact::redacted;
 pub use server::{TestServer, read, runtime};

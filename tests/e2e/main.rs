@@ -15,6 +15,7 @@ mod card;
 mod cli;
 mod control;
 mod harness;
+mod hooks;
 mod http_door;
 mod isolation;
 mod process;

@@ -159,10 +159,10 @@ fn with_stderr(failure: Failure, state: &State) -> Failure {
     failure.with_detail(text::escaped(stderr.trim()))
 }
 
-/// The one line of stderr that says most, as `: boom at src/lib.rs:3:9`.
+/// A panic's message and place, as `: boom at src/lib.rs:3:9`: the function's own last words. The rest of stderr is
+/// for the owner, and stays in the detail.
 fn said(state: &State) -> String {
-    let stderr = state.stdio.error_tail();
-    let line = panic_line(&stderr).or_else(|| last_line(&stderr));
+    let line = panic_line(&state.stdio.error_tail());
     line.map_or_else(String::new, |line| format!(": {}", text::escaped(text::cut(&line, 300))))
 }
 
@@ -172,9 +172,4 @@ fn panic_line(stderr: &str) -> Option<String> {
     let place = lines.find_map(|line| line.split_once(" panicked at ").map(|(_, place)| place))?;
     let message = lines.next().unwrap_or_default();
     Some(format!("{message} at {}", place.trim_end_matches(':')))
-}
-
-/// Python and most others end with the message.
-fn last_line(stderr: &str) -> Option<String> {
-    stderr.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
 }

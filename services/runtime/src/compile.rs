@@ -132,8 +132,8 @@ fn died(status: ExitStatus, complaints: &str) -> PrepareError {
         Some(libc::SIGSEGV | libc::SIGBUS) => too_deep(),
         _ if complaints.contains("overflowed its stack") => too_deep(),
         _ => {
-            tracing::error!(status = %status, complaints = text::cut(complaints, 2_000), "the compile child died");
-            broken(&format!("it ended with {status}"))
+            // For the log of whoever runs the platform: a `Child` error is never shown to a deployer.
+            broken(&format!("it ended with {status}: {}", text::cut(complaints, 2_000)))
         }
     }
 }

@@ -27,7 +27,8 @@ pub(crate) const CORE_INSTANCES: u32 = 64;
 pub(crate) const MEMORIES: u32 = 4;
 pub(crate) const TABLES: u32 = 16;
 
-const WASM_STACK: usize = 512 * KIB;
+/// As much as the script engine counts on: its own check then gives recursion an error with the line it is at.
+const WASM_STACK: usize = crate::snapshot::SCRIPT_STACK;
 /// Host calls run on the same stack, above the guest.
 const ASYNC_STACK: usize = WASM_STACK + 512 * KIB;
 const TICK: Duration = Duration::from_millis(1);

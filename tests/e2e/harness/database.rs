@@ -10,7 +10,7 @@ static SERVER: OnceCell<String> = OnceCell::const_new();
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
 /// The address of the shared server's maintenance database.
-pub async fn postgres_url() -> &'static str {
+async fn postgres_url() -> &'static str {
     SERVER.get_or_init(start).await
 }
 

@@ -1,10 +1,10 @@
 //! A whole platform for one test: its own database, a real socket, the shared runtime.
 
 use std::ffi::OsString;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use pleat_domain::{Scope, Scopes, Tenant, TenantSlug};
+use pleat_domain::{Scope, Scopes, TenantSlug};
 use pleat_engine::{Engine, EngineConfig, MasterKey};
 use pleat_gateway::server::Server;
 use pleat_gateway::{App, GatewayConfig};
@@ -39,12 +39,10 @@ fn new_runtime(directory: &tempfile::TempDir, instances: u32) -> Runtime {
 
 /// A server with the tenant `acme`, whose keys are here by name.
 pub struct TestServer {
-    pub engine: Engine,
     pub store: Store,
     pub client: reqwest::Client,
     /// The control host.
     pub url: String,
-    pub tenant: Arc<Tenant>,
     pub operator: String,
     pub admin: String,
     pub deploy: String,
@@ -113,11 +111,9 @@ impl TestServer {
             deploy: key(&[Scope::Deploy], "deploy").await,
             invoke: key(&[Scope::Invoke], "invoke").await,
             read: key(&[Scope::Read], "read").await,
-            engine,
             store,
             client: reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap(),
             url,
-            tenant,
             _stop: stop.drop_guard(),
         }
     }

@@ -131,11 +131,14 @@ async fn the_child_lives_under_its_limits() {
         Runtime::start(config).unwrap()
     };
     let hungry = limited(|config| config.compile.memory_bytes = 64 << 20);
-    assert!(matches!(hungry.prepare(&probe()).await, Err(PrepareError::OutOfMemory)));
+    let refused = hungry.prepare(&probe()).await;
+    assert!(matches!(refused, Err(PrepareError::OutOfMemory)), "{refused:?}");
     let hasty = limited(|config| config.compile.wall = Duration::from_millis(1));
-    assert!(matches!(hasty.prepare(&probe()).await, Err(PrepareError::TimedOut)));
+    let refused = hasty.prepare(&probe()).await;
+    assert!(matches!(refused, Err(PrepareError::TimedOut)), "{refused:?}");
     let missing = limited(|config| config.compiler = vec!["/no/such/program".into()]);
-    assert!(matches!(missing.prepare(&probe()).await, Err(PrepareError::Child { .. })));
+    let refused = missing.prepare(&probe()).await;
+    assert!(matches!(refused, Err(PrepareError::Child { .. })), "{refused:?}");
 }
 
 #[tokio::test]

@@ -136,5 +136,5 @@ async fn no_acknowledged_task_is_lost_when_postgres_is_killed() {
     }
     let (status, _) = server.http("", "probe", json!({ "do": "echo", "value": "after" })).await;
     assert_eq!(status, 200);
-    server.engine.shutdown().await;
+    server.store.close().await;
 }

@@ -3,7 +3,7 @@
 //! It has an empty environment, no network of its own and no secrets; whatever hostile bytes make of it, it is one
 //! process that dies alone.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -28,16 +28,22 @@ const LOADING: SnapshotLimits =
 pub fn compile_child_main() -> ExitCode {
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
-        // The parent sees an answer that is not complete.
-        Err(_) => ExitCode::FAILURE,
+        Err(error) => {
+            // The parent sees an answer that is not complete, and reads this.
+            let _ = writeln!(io::stderr(), "{error}");
+            ExitCode::FAILURE
+        }
     }
 }
 
 fn serve() -> io::Result<()> {
     let (request, bytes) = protocol::read(&mut io::stdin().lock())?;
     restrain(&request)?;
-    let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || perform(&request.job, &bytes))?;
-    let result = worker.join().map_err(|_| io::Error::other("the compiler panicked"))?;
+    let result = match std::thread::Builder::new().stack_size(STACK).spawn(move || perform(&request.job, &bytes)) {
+        Ok(worker) => worker.join().map_err(|_| io::Error::other("the compiler panicked"))?,
+        // There was no room for its stack.
+        Err(_) => Err(Fault::OutOfMemory),
+    };
     protocol::answer(&mut io::stdout().lock(), &result)
 }
 
