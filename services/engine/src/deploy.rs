@@ -74,7 +74,8 @@ impl Engine {
         let source = source_of(&upload)?;
         let hash = self.inner.runtime.prepare(&source).await?;
         let code = VersionRef { hash, language: source.language, file_name: source.file_name.clone() };
-        let described = self.inner.runtime.describe(&code).await.map_err(EngineError::Describe)?;
+        let described =
+            self.inner.runtime.describe(&code).await.map_err(|failure| EngineError::Describe(Box::new(failure)))?;
         let manifest = Manifest::parse(&described).map_err(|fault| EngineError::NotDeployable(fault.to_string()))?;
         for (field, schema) in [("input", &manifest.input), ("output", &manifest.output)] {
             Schema::compile(schema.as_ref()).map_err(|fault| {

@@ -40,7 +40,7 @@ pub enum EngineError {
     NotDeployable(String),
     /// `describe` failed in the sandbox.
     #[error("the function could not describe itself: {}", .0.message)]
-    Describe(Failure),
+    Describe(Box<Failure>),
     #[error("the platform is at its limit ({0}); try again shortly")]
     Busy(&'static str),
     #[error("the platform is shutting down; try again shortly")]

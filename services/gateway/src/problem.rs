@@ -19,7 +19,7 @@ pub(crate) struct Problem {
     code: &'static str,
     message: String,
     hint: Option<String>,
-    data: Option<Value>,
+    data: Option<Box<Value>>,
     retry_after: Option<u32>,
 }
 
@@ -77,7 +77,7 @@ impl Problem {
         let carried = matches!(self.rpc, rpc::LIMIT_EXCEEDED | rpc::UNAUTHENTICATED | rpc::FORBIDDEN)
             || matches!(self.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNSUPPORTED_MEDIA_TYPE);
         let status = if carried { self.status } else { StatusCode::OK };
-        let body = jsonrpc::error(id, self.rpc, &self.message, self.data.clone());
+        let body = jsonrpc::error(id, self.rpc, &self.message, self.data.as_deref().cloned());
         let mut response = (status, [(CONTENT_TYPE, "application/json")], Bytes::from(body)).into_response();
         self.mark(&mut response);
         response
@@ -85,7 +85,7 @@ impl Problem {
 
     /// The body alone, for a stream that has begun.
     pub(crate) fn into_rpc_text(self, id: &RawValue) -> String {
-        String::from_utf8(jsonrpc::error(id, self.rpc, &self.message, self.data)).unwrap_or_default()
+        String::from_utf8(jsonrpc::error(id, self.rpc, &self.message, self.data.map(|data| *data))).unwrap_or_default()
     }
 
     pub(crate) fn into_text(self) -> String {
@@ -109,7 +109,7 @@ impl IntoResponse for Problem {
             error.insert("hint".to_owned(), Value::from(hint.as_str()));
         }
         if let (Some(data), Some(error)) = (&self.data, error.as_object_mut()) {
-            error.insert("details".to_owned(), data.clone());
+            error.insert("details".to_owned(), (**data).clone());
         }
         let mut response = (self.status, Json(json!({ "error": error }))).into_response();
         self.mark(&mut response);
@@ -119,7 +119,7 @@ impl IntoResponse for Problem {
 
 impl From<InvalidParams> for Problem {
     fn from(fault: InvalidParams) -> Self {
-        Self { data: Some(fault.data()), ..Self::invalid(fault.message) }
+        Self { data: Some(Box::new(fault.data())), ..Self::invalid(fault.message) }
     }
 }
 
@@ -152,7 +152,7 @@ impl From<EngineError> for Problem {
                     .map(|violation| json!({ "pointer": violation.pointer, "message": violation.message }))
                     .collect();
                 let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "invalid_input", text);
-                Self { data: Some(json!({ "violations": all })), ..problem.with_rpc(rpc::INVALID_PARAMS) }
+                Self { data: Some(Box::new(json!({ "violations": all }))), ..problem.with_rpc(rpc::INVALID_PARAMS) }
             }
             EngineError::Invalid(_) => Self::invalid(text),
             EngineError::Exists { .. } => {
@@ -176,7 +176,7 @@ impl Problem {
     fn describe(text: String, failure: &Failure) -> Self {
         let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text);
         let data = json!({ "reason": failure.reason.as_str(), "detail": failure.detail });
-        Self { data: Some(data), ..problem }
+        Self { data: Some(Box::new(data)), ..problem }
     }
 }
 

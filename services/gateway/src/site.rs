@@ -88,7 +88,7 @@ fn place(config: &GatewayConfig, request: &Request) -> Result<Place, Problem> {
         return Ok(Place::Tenant { slug: slug.to_owned(), base_url, path: None });
     }
     let ours = host == config.base_domain
-        || config.hosts.iter().any(|name| *name == host)
+        || config.hosts.contains(&host)
         || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
     // Probes ask by whatever name they were given.
     if !ours && !matches!(request.uri().path(), "/healthz" | "/readyz") {

@@ -96,7 +96,7 @@ fn store(function: &Function, limits: &CallLimits, host: Box<dyn HostCalls>, met
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(move |mut context| {
         context.data_mut().take_printed();
-        if meter.running() > most { Err(Trap::Interrupt.into()) } else { Ok(UpdateDeadline::Yield(1)) }
+        if meter.tick() > most { Err(Trap::Interrupt.into()) } else { Ok(UpdateDeadline::Yield(1)) }
     });
     store
 }

@@ -32,13 +32,12 @@ struct Filter {
     responses((status = 200, body = Logs)), security(("key" = [])))]
 pub(crate) async fn list(State(app): State<App>, member: Member, uri: Uri) -> Result<Json<Logs>, Problem> {
     let filter: Filter = query::parse(&uri)?;
-    let after = filter.after.clone();
-    let page = app.engine.logs(&member.tenant, &member.principal, read(filter)?).await?;
-    let cursor = page.newest.map(|at| (at.unix_timestamp_nanos() / 1_000).to_string()).or(after);
+    let page = app.engine.logs(&member.tenant, &member.principal, read(&filter)?).await?;
+    let cursor = page.newest.map(|at| (at.unix_timestamp_nanos() / 1_000).to_string()).or(filter.after);
     Ok(Json(Logs { entries: page.entries.into_iter().map(LogView::from).collect(), cursor }))
 }
 
-fn read(filter: Filter) -> Result<LogQuery, Problem> {
+fn read(filter: &Filter) -> Result<LogQuery, Problem> {
     let invalid = |name: &str| Problem::invalid(format!("`{name}` is not valid"));
     let skill = filter.skill.as_deref().map(SkillName::parse).transpose().map_err(|_| invalid("skill"))?;
     let task = filter.task.as_deref().map(str::parse::<TaskId>).transpose().map_err(|_| invalid("task"))?;
