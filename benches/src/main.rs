@@ -1,2 +1,82 @@
-//! placeholder
-fn main() {}
+//! How fast the platform is, as ratios measured in one run on one machine.
+//!
+//! Here is only the order of things. A measurement compares alternating rounds and gives rows; whether a row is good
+//! enough is shown, never asserted: a machine that is busy with something else is not a fault of the program.
+
+mod call;
+mod card;
+mod deploy;
+mod http;
+mod load;
+mod options;
+mod path;
+mod platform;
+mod stats;
+mod table;
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser;
+
+use crate::options::{Measurement, Options};
+use crate::platform::Platform;
+use crate::table::Row;
+
+fn main() -> ExitCode {
+    // The same binary is the child that compiles and the child that makes the load.
+    match std::env::args().nth(1).as_deref() {
+        Some("__compile") => return pleat_runtime::compile_child_main(),
+        Some("__load") => return load::child_main(),
+        _ => {}
+    }
+    let options = Options::parse();
+    match start(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            table::say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(options: &Options) -> anyhow::Result<()> {
+    // As `pleat serve` does it.
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let rows = runtime.block_on(Box::pin(measure(options)))?;
+    table::print(&rows)?;
+    if let Some(path) = &options.json {
+        table::write_json(&rows, path).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    Ok(())
+}
+
+async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    if options.wants(Measurement::Call) {
+        rows.extend(call::measure(options).await.context("measuring calls")?);
+    }
+    let served = [Measurement::Path, Measurement::Deploy, Measurement::Card];
+    if !served.into_iter().any(|measurement| options.wants(measurement)) {
+        return Ok(rows);
+    }
+    let platform = Platform::start(options.data_dir.as_deref()).await?;
+    let measured = measure_served(&platform, options).await;
+    platform.stop().await?;
+    rows.extend(measured?);
+    Ok(rows)
+}
+
+async fn measure_served(platform: &Platform, options: &Options) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    if options.wants(Measurement::Path) {
+        rows.extend(path::measure(platform, options).await.context("measuring the whole path")?);
+    }
+    if options.wants(Measurement::Deploy) {
+        rows.extend(deploy::measure(platform, options).await.context("measuring deploys")?);
+    }
+    if options.wants(Measurement::Card) {
+        rows.extend(card::measure(platform, options).await.context("measuring the card")?);
+    }
+    Ok(rows)
+}
