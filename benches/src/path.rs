@@ -42,6 +42,7 @@ pub async fn measure(platform: &Platform, options: &Options) -> anyhow::Result<V
         say(&format!("whole path, round {} of {}", round + 1, options.rounds()));
         found.round(&subjects, &reference, &pool, options).await?;
     }
+    found.once.push(once(&pool).await?);
     naive.stop().await?;
     pool.close().await;
     Ok(found.rows())
@@ -64,6 +65,7 @@ struct Found {
     ours: Series,
     p50: Series,
     p99: Series,
+    once: Series,
     reference: Series,
     against_reference: Series,
     naive: Series,
@@ -107,6 +109,7 @@ impl Found {
             Row::shown("path.calls", format!("whole path, {CONNECTIONS} connections"), "/s", self.ours),
             Row::shown("path.p50", "the same, one call, p50", "ms", self.p50),
             Row::shown("path.p99", "the same, one call, p99", "ms", self.p99),
+            Row::shown("path.once", "of these, written once and not at admission too", "%", self.once),
             Row::shown("path.pgbench", pgbench, "/s", self.reference),
             Row::shown("path.to_pgbench", "whole path against pgbench", "×", self.against_reference)
                 .demanded(Demand::AtLeast(1.0)),
@@ -129,6 +132,12 @@ async fn ask(
 ) -> anyhow::Result<Load> {
     let plan = Plan { address: *address, connections, warm_up: options.warm_up(), lasting: options.round() };
     load::run(&plan, request).await
+}
+
+/// The share of the calls, in per cent, that were quick enough to be recorded only when they were finished.
+async fn once(pool: &PgPool) -> anyhow::Result<f64> {
+    let share = "SELECT coalesce(100 * avg((last_seq = 0)::int), 0)::float8 FROM tasks";
+    Ok(sqlx::query_scalar(share).fetch_one(pool).await?)
 }
 
 /// After a checkpoint, so that none of one side falls into the time of another.

@@ -11,8 +11,12 @@ impl Series {
         self.0.push(value);
     }
 
+    /// Of an even number, the middle between the two in the middle.
     pub fn median(&self) -> f64 {
-        percentile(&mut self.0.clone(), 0.5)
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let at = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
+        f64::midpoint(at(sorted.len().saturating_sub(1) / 2), at(sorted.len() / 2))
     }
 
     pub fn low(&self) -> f64 {
