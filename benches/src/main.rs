@@ -23,6 +23,10 @@ use crate::options::{Measurement, Options};
 use crate::platform::Platform;
 use crate::table::Row;
 
+/// The same as the product's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // The same binary is the child that compiles and the child that makes the load.
     match std::env::args().nth(1).as_deref() {

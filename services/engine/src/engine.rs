@@ -36,7 +36,7 @@ impl EngineConfig {
     pub fn new(master_key: MasterKey) -> Self {
         Self {
             master_key,
-            grace: Duration::from_millis(5),
+            grace: Duration::from_millis(10),
             event_interval: Duration::from_millis(50),
             drain: Duration::from_secs(5),
             public_by_default: None,

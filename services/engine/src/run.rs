@@ -233,18 +233,18 @@ impl Run {
         let Batch { mut bodies, logs } = self.sink.take();
         let artifacts = self.sink.artifacts();
         let ending = Ending::of(report.result, self.live.interrupted(), &self.skill, !artifacts.is_empty());
-        let ending = self.ask_hooks(ending, report.wall);
+        let mut ending = self.ask_hooks(ending, report.wall);
         // A task that is written once needs no event rows: they follow from the task.
         let once = change == Change::Insert;
         for artifact in artifacts {
             self.deliver(artifact);
         }
-        if let Some(artifact) = &ending.result {
+        if let Some(artifact) = ending.result.take() {
             if !once {
                 let chunk = ArtifactChunk { artifact: artifact.clone(), append: false, last: true };
                 bodies.push(EventBody::Artifact(chunk));
             }
-            self.deliver(artifact.clone());
+            self.deliver(artifact);
         }
         self.apply(&ending, report.cpu, report.wall);
         let last = StatusChange { state: ending.state, failure: ending.failure, ask: ending.ask };
