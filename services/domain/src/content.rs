@@ -3,6 +3,7 @@
 //! A2A is a projection of these: `Block::is_public` says which blocks a caller may ever see.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// One block of a message or an artifact. Fields that we do not know (`annotations`, `_meta`, …) are kept.
@@ -78,6 +79,15 @@ impl Block {
 
     pub fn data(data: Value) -> Self {
         Self::Data { data, extra: Map::new() }
+    }
+
+    /// The block that a plain input amounts to: a text for a string, data for everything else.
+    pub fn of_input(input: &RawValue) -> Self {
+        match serde_json::from_str(input.get()) {
+            Ok(Value::String(text)) => Self::text(text),
+            Ok(value) => Self::data(value),
+            Err(_) => Self::text(input.get()),
+        }
     }
 
     /// Trace blocks belong to the owner's view of a task, never to a caller's.

@@ -197,10 +197,5 @@ fn check_input(skill: &Skill, input: &Raw) -> Result<(), EngineError> {
 
 /// The message that a call without one amounts to.
 pub(crate) fn first_message(task: TaskId, input: &Raw) -> Message {
-    let block = match serde_json::from_str(input.get()) {
-        Ok(serde_json::Value::String(text)) => Block::text(text),
-        Ok(value) => Block::data(value),
-        Err(_) => Block::text(input.get()),
-    };
-    Message::user(format!("{task}-1"), vec![block])
+    Message::user(format!("{task}-1"), vec![Block::of_input(input)])
 }

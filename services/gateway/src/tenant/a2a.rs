@@ -159,12 +159,7 @@ fn later(
 }
 
 fn plain_message(task: &Task, input: &Raw) -> Message {
-    let block = match serde_json::from_str(input.get()) {
-        Ok(serde_json::Value::String(text)) => Block::text(text),
-        Ok(value) => Block::data(value),
-        Err(_) => Block::text(input.get()),
-    };
-    Message::user(format!("{}-{}", task.id, task.history.len() + 1), vec![block])
+    Message::user(format!("{}-{}", task.id, task.history.len() + 1), vec![Block::of_input(input)])
 }
 
 fn json(body: Vec<u8>) -> Response {

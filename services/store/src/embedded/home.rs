@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_short_home_keeps_its_socket() {
-        assert_eq!(socket_directory(Path::new("/work/.pleat/postgres"), None), Path::new("/work/.pleat/postgres/run"));
+        assert_eq!(socket_directory(Path::new("/srv/.pleat/postgres"), None), Path::new("/srv/.pleat/postgres/run"));
     }
 
     #[test]
