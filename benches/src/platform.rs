@@ -48,7 +48,7 @@ impl Platform {
         let runtime = Runtime::start(runtime_config(directory.path())?)?;
         runtime.warm_up().await?;
         let store = Store::open(StoreConfig::new(database.url())).await?;
-        let engine = Engine::new(store, runtime.clone(), EngineConfig::new(MasterKey::from_bytes([7; 32])));
+        let engine = Engine::new(store, runtime.clone(), EngineConfig::new(MasterKey::from_bytes([7; 32])))?;
         let server =
             Server::bind(([127, 0, 0, 1], 0).into(), App::new(engine.clone(), GatewayConfig::default())).await?;
         let address = server.address()?;

@@ -51,6 +51,7 @@ pub async fn run(args: DevArgs, data_dir: PathBuf) -> anyhow::Result<()> {
     let slug = TenantSlug::parse(TENANT)?;
     let mut config = EngineConfig::new(master_key(&data_dir)?);
     config.public_by_default = Some(slug.clone());
+    config.egress = args.node.egress(args.listen, "localhost")?;
     let progress = |line: &str| tracing::info!("{line}");
     let node = Node::open(&data_dir, &args.node, config, &mut signals, &progress).await?;
     let started = tokio::select! {

@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
 use pleat_domain::limits;
+use pleat_egress::{AllowRule, EgressConfig, HostPattern};
 use pleat_engine::{Engine, EngineConfig};
 use pleat_gateway::server::Server;
 use pleat_gateway::{App, GatewayConfig};
@@ -38,6 +39,16 @@ pub struct NodeArgs {
     /// A further name of the control host; may be repeated
     #[arg(long = "host", env = "PLEAT_HOSTS", value_name = "NAME", value_delimiter = ',')]
     pub hosts: Vec<String>,
+    /// A private destination that functions may reach all the same, such as `git.internal:3000`, `10.1.0.0/16` or
+    /// `127.0.0.1:*`; may be repeated
+    #[arg(long, env = "PLEAT_EGRESS_ALLOW", value_name = "RULE", value_delimiter = ',')]
+    pub egress_allow: Vec<AllowRule>,
+    /// A host that functions may reach, and no other; may be repeated [default: any public one]
+    #[arg(long, env = "PLEAT_EGRESS_ONLY", value_name = "HOST", value_delimiter = ',')]
+    pub egress_only: Vec<HostPattern>,
+    /// A PEM file of certificates that outbound requests trust beside the public ones; may be repeated
+    #[arg(long, env = "PLEAT_EGRESS_ROOTS", value_name = "FILE", value_delimiter = ',')]
+    pub egress_roots: Vec<PathBuf>,
 }
 
 impl NodeArgs {
@@ -47,6 +58,30 @@ impl NodeArgs {
             request_body: usize::try_from(self.request_body_mib).map_or(limits::REQUEST_BODY, |mib| mib * limits::MIB),
             ..GatewayConfig::default()
         }
+    }
+
+    /// The way out, closed to the node's own address and names.
+    pub fn egress(&self, listen: SocketAddr, base_domain: &str) -> anyhow::Result<EgressConfig> {
+        let mut own_hosts = self.hosts.clone();
+        let port = listen.port();
+        if port != 0 {
+            own_hosts.extend([format!("127.0.0.1:{port}"), format!("[::1]:{port}"), format!("localhost:{port}")]);
+        }
+        // Other services of this machine go by the name `localhost` too.
+        if base_domain != "localhost" {
+            own_hosts.push(base_domain.to_owned());
+        }
+        let read = |path: &PathBuf| {
+            std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read the certificates in `{}`", path.display()))
+        };
+        Ok(EgressConfig {
+            allow: self.egress_allow.clone(),
+            only: self.egress_only.clone(),
+            extra_roots: self.egress_roots.iter().map(read).collect::<anyhow::Result<_>>()?,
+            own_hosts,
+            ..EgressConfig::default()
+        })
     }
 }
 
@@ -96,7 +131,7 @@ impl Node {
         let mut settings = StoreConfig::new(database.url());
         settings.retention = Duration::from_secs(args.retention_hours * 60 * 60);
         let store = Store::open(settings).await.context("the store could not be opened")?;
-        Ok(Engine::new(store, runtime, config))
+        Engine::new(store, runtime, config).context("the settings for outbound requests cannot be used")
     }
 
     pub async fn bind(&self, listen: SocketAddr, gateway: GatewayConfig) -> anyhow::Result<Server> {

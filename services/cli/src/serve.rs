@@ -48,7 +48,8 @@ pub struct ServeArgs {
 
 pub async fn run(args: ServeArgs, data_dir: PathBuf) -> anyhow::Result<()> {
     let mut signals = Signals::listen()?;
-    let config = EngineConfig::new(master_key()?);
+    let mut config = EngineConfig::new(master_key()?);
+    config.egress = args.node.egress(args.listen, &args.base_domain)?;
     std::fs::create_dir_all(&data_dir)
         .with_context(|| format!("cannot make the data directory `{}`", data_dir.display()))?;
     let data_dir = data_dir.canonicalize()?;

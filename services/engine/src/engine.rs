@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pleat_domain::{Principal, Tenant, TenantSlug};
+use pleat_egress::{BadConfig, Egress, EgressConfig};
 use pleat_policy::{Action, Decision, Denial, decide};
 use pleat_runtime::Runtime;
 use pleat_store::{Store, TenantStore};
@@ -30,6 +31,8 @@ pub struct EngineConfig {
     /// The tenant whose functions are public unless said otherwise: the demo tenant of `pleat dev`.
     pub public_by_default: Option<TenantSlug>,
     pub hooks: Vec<Arc<dyn Hook>>,
+    /// How far requests to the outside may go.
+    pub egress: EgressConfig,
 }
 
 impl EngineConfig {
@@ -41,6 +44,7 @@ impl EngineConfig {
             drain: Duration::from_secs(5),
             public_by_default: None,
             hooks: Vec::new(),
+            egress: EgressConfig::default(),
         }
     }
 }
@@ -60,12 +64,13 @@ pub(crate) struct Inner {
     pub(crate) catalogs: Catalogs,
     pub(crate) hub: Hub,
     pub(crate) hooks: Hooks,
+    pub(crate) egress: Egress,
     pub(crate) tracker: TaskTracker,
     pub(crate) stopping: CancellationToken,
 }
 
 impl Engine {
-    pub fn new(store: Store, runtime: Runtime, config: EngineConfig) -> Self {
+    pub fn new(store: Store, runtime: Runtime, config: EngineConfig) -> Result<Self, BadConfig> {
         let inner = Inner {
             store,
             runtime,
@@ -76,11 +81,12 @@ impl Engine {
             catalogs: Catalogs::new(),
             hub: Hub::default(),
             hooks: Hooks::new(config.hooks.clone()),
+            egress: Egress::new(config.egress.clone())?,
             tracker: TaskTracker::new(),
             stopping: CancellationToken::new(),
             config,
         };
-        Self { inner: Arc::new(inner) }
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The tenant of a route.
@@ -92,6 +98,11 @@ impl Engine {
         let tenant = Arc::new(found);
         self.inner.tenants.insert(slug.clone(), Arc::clone(&tenant)).await;
         Ok(tenant)
+    }
+
+    /// The way out, for whatever of the platform has to ask somebody else.
+    pub fn egress(&self) -> &Egress {
+        &self.inner.egress
     }
 
     /// Does now what the first deploy of a script would wait for.

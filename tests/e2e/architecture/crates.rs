@@ -15,10 +15,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pleat-store", &["pleat-domain"]),
     ("pleat-bindings", &[]),
     ("pleat-runtime", &["pleat-domain", "pleat-bindings"]),
-    ("pleat-engine", &["pleat-domain", "pleat-policy", "pleat-store", "pleat-runtime"]),
+    ("pleat-egress", &[]),
+    ("pleat-engine", &["pleat-domain", "pleat-policy", "pleat-store", "pleat-runtime", "pleat-egress"]),
     ("pleat-gateway", &["pleat-domain", "pleat-a2a", "pleat-engine"]),
     // Puts the parts of a node together; its suites look at everything.
-    ("pleat", &["pleat-domain", "pleat-engine", "pleat-gateway", "pleat-runtime", "pleat-store"]),
+    ("pleat", &["pleat-domain", "pleat-egress", "pleat-engine", "pleat-gateway", "pleat-runtime", "pleat-store"]),
 ];
 
 /// Dependencies with the crates that may have them.
@@ -28,7 +29,8 @@ const GUARDED: &[(&str, &[&str])] = &[
     ("wasmtime-wasi", &["pleat-runtime", "pleat-bindings"]),
     ("wasmtime-wizer", &["pleat-runtime"]),
     ("axum", &["pleat-gateway"]),
-    ("hyper", &["pleat-gateway"]),
+    ("hyper", &["pleat-gateway", "pleat-egress"]),
+    ("hyper-rustls", &["pleat-egress"]),
     ("reqwest", &["pleat"]),
     ("clap", &["pleat"]),
     ("anyhow", &["pleat"]),

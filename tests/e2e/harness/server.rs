@@ -89,7 +89,7 @@ impl TestServer {
         let store = Store::open(store_config).await.expect("the store opens");
         let mut config = EngineConfig::new(MasterKey::from_bytes([7; 32]));
         engine_config(&mut config);
-        let engine = Engine::new(store.clone(), runtime, config);
+        let engine = Engine::new(store.clone(), runtime, config).expect("the settings are good");
         let mut gateway = GatewayConfig::default();
         gateway_config(&mut gateway);
         let app = App::new(engine.clone(), gateway);
