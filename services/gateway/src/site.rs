@@ -3,18 +3,19 @@
 //! A tenant is `{tenant}.{base-domain}` or the path prefix `/t/{tenant}/`. Forwarding headers are not looked at, a
 //! request with two opinions about its host is refused, and a host that is not ours gets no site at all.
 
+mod place;
+
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use http::header::HOST;
-use http::uri::PathAndQuery;
-use http::{StatusCode, Uri};
+use http::StatusCode;
 use pleat_domain::{Tenant, TenantSlug};
 use tower::ServiceExt;
 
+use self::place::{Names, NoPlace, Place};
 use crate::app::{App, GatewayConfig};
 use crate::problem::Problem;
 use crate::{control, tenant};
@@ -43,9 +44,9 @@ pub fn router(app: App) -> Router {
 }
 
 async fn dispatch(app: App, control: Router, tenant: Router, mut request: Request) -> Response {
-    let place = match place(&app.config, &request) {
+    let place = match place::of(&names(&app.config), request.headers(), request.uri()) {
         Ok(place) => place,
-        Err(problem) => return problem.into_response(),
+        Err(none) => return Problem::from(none).into_response(),
     };
     match place {
         Place::Control { base_url } => {
@@ -74,80 +75,18 @@ async fn serve(router: Router, request: Request<Body>) -> Response {
     router.oneshot(request).await.into_response()
 }
 
-enum Place {
-    Control { base_url: String },
-    Tenant { slug: String, base_url: String, path: Option<Uri> },
+fn names(config: &GatewayConfig) -> Names<'_> {
+    Names { base_domain: &config.base_domain, hosts: &config.hosts, public_url: config.public_url.as_deref() }
 }
 
-fn place(config: &GatewayConfig, request: &Request) -> Result<Place, Problem> {
-    let authority = authority(request)?;
-    let host = host_of(authority);
-    let subdomain = host.strip_suffix(config.base_domain.as_str()).and_then(|rest| rest.strip_suffix('.'));
-    if let Some(slug) = subdomain {
-        let base_url = tenant_origin(config, slug, authority);
-        return Ok(Place::Tenant { slug: slug.to_owned(), base_url, path: None });
-    }
-    let ours = host == config.base_domain
-        || config.hosts.contains(&host)
-        || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
-    // Probes ask by whatever name they were given.
-    if !ours && !matches!(request.uri().path(), "/healthz" | "/readyz") {
-        return Err(Problem::unknown_host());
-    }
-    let origin = control_origin(config, authority);
-    match request.uri().path().strip_prefix("/t/") {
-        Some(rest) => {
-            let (slug, rest) = rest.split_once('/').unwrap_or((rest, ""));
-            let path = path_of(rest, request.uri().query())?;
-            Ok(Place::Tenant { slug: slug.to_owned(), base_url: format!("{origin}/t/{slug}"), path: Some(path) })
+impl From<NoPlace> for Problem {
+    fn from(none: NoPlace) -> Self {
+        match none {
+            NoPlace::BadHost => Self::bad_host(),
+            NoPlace::UnknownHost => Self::unknown_host(),
+            NoPlace::BadPath => Self::not_found(),
         }
-        None => Ok(Place::Control { base_url: origin }),
     }
-}
-
-/// The one host the request is for; a second opinion is a fault.
-fn authority(request: &Request) -> Result<&str, Problem> {
-    let mut named = request.headers().get_all(HOST).iter();
-    let header = named.next().map(|value| value.to_str().unwrap_or("\0"));
-    let uri = request.uri().authority().map(http::uri::Authority::as_str);
-    let one = match (header, uri, named.next()) {
-        (Some(header), Some(uri), None) if header.eq_ignore_ascii_case(uri) => Some(header),
-        (Some(host), None, None) | (None, Some(host), None) => Some(host),
-        _ => None,
-    };
-    one.filter(|host| !host.contains('@')).ok_or_else(Problem::bad_host)
-}
-
-/// Without port and final dot, in lower case.
-fn host_of(authority: &str) -> String {
-    let host = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-        _ => authority,
-    };
-    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
-}
-
-fn control_origin(config: &GatewayConfig, authority: &str) -> String {
-    match &config.public_url {
-        Some(url) => url.trim_end_matches('/').to_owned(),
-        None => format!("http://{authority}"),
-    }
-}
-
-fn tenant_origin(config: &GatewayConfig, slug: &str, authority: &str) -> String {
-    match config.public_url.as_deref().and_then(|url| url.split_once("://")) {
-        Some((scheme, rest)) => format!("{scheme}://{slug}.{}", rest.trim_end_matches('/')),
-        None => format!("http://{authority}"),
-    }
-}
-
-fn path_of(rest: &str, query: Option<&str>) -> Result<Uri, Problem> {
-    let text = match query {
-        Some(query) => format!("/{rest}?{query}"),
-        None => format!("/{rest}"),
-    };
-    let path = PathAndQuery::try_from(text).map_err(|_| Problem::not_found())?;
-    Ok(Uri::from(path))
 }
 
 /// Kept beside the rest: what a route answers that does not exist.

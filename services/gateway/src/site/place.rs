@@ -1,0 +1,106 @@
+//! The decision itself, from the host and the path alone. It knows nothing of requests, engines and answers, so that a
+//! fuzz target can hold it against its rules.
+
+use http::header::HOST;
+use http::uri::PathAndQuery;
+use http::{HeaderMap, Uri};
+
+/// By which names we are reached.
+pub(crate) struct Names<'a> {
+    pub(crate) base_domain: &'a str,
+    pub(crate) hosts: &'a [String],
+    pub(crate) public_url: Option<&'a str>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Control {
+        base_url: String,
+    },
+    /// `path` is what is left of the path where the tenant was named by it.
+    Tenant {
+        slug: String,
+        base_url: String,
+        path: Option<Uri>,
+    },
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoPlace {
+    /// None, or two opinions.
+    BadHost,
+    /// Not ours.
+    UnknownHost,
+    BadPath,
+}
+
+pub(crate) fn of(names: &Names<'_>, headers: &HeaderMap, uri: &Uri) -> Result<Place, NoPlace> {
+    let authority = authority(headers, uri)?;
+    let host = host_of(authority);
+    let subdomain = host.strip_suffix(names.base_domain).and_then(|rest| rest.strip_suffix('.'));
+    if let Some(slug) = subdomain {
+        let base_url = tenant_origin(names, slug, authority);
+        return Ok(Place::Tenant { slug: slug.to_owned(), base_url, path: None });
+    }
+    let ours = host == names.base_domain
+        || names.hosts.contains(&host)
+        || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+    // Probes ask by whatever name they were given.
+    if !ours && !matches!(uri.path(), "/healthz" | "/readyz") {
+        return Err(NoPlace::UnknownHost);
+    }
+    let origin = control_origin(names, authority);
+    match uri.path().strip_prefix("/t/") {
+        Some(rest) => {
+            let (slug, rest) = rest.split_once('/').unwrap_or((rest, ""));
+            let path = path_of(rest, uri.query())?;
+            Ok(Place::Tenant { slug: slug.to_owned(), base_url: format!("{origin}/t/{slug}"), path: Some(path) })
+        }
+        None => Ok(Place::Control { base_url: origin }),
+    }
+}
+
+/// The one host the request is for; a second opinion is a fault.
+fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Result<&'a str, NoPlace> {
+    let mut named = headers.get_all(HOST).iter();
+    let header = named.next().map(|value| value.to_str().unwrap_or("\0"));
+    let uri = uri.authority().map(http::uri::Authority::as_str);
+    let one = match (header, uri, named.next()) {
+        (Some(header), Some(uri), None) if header.eq_ignore_ascii_case(uri) => Some(header),
+        (Some(host), None, None) | (None, Some(host), None) => Some(host),
+        _ => None,
+    };
+    one.filter(|host| !host.contains('@')).ok_or(NoPlace::BadHost)
+}
+
+/// Without port and final dot, in lower case.
+fn host_of(authority: &str) -> String {
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    };
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+fn control_origin(names: &Names<'_>, authority: &str) -> String {
+    match names.public_url {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => format!("http://{authority}"),
+    }
+}
+
+fn tenant_origin(names: &Names<'_>, slug: &str, authority: &str) -> String {
+    match names.public_url.and_then(|url| url.split_once("://")) {
+        Some((scheme, rest)) => format!("{scheme}://{slug}.{}", rest.trim_end_matches('/')),
+        None => format!("http://{authority}"),
+    }
+}
+
+fn path_of(rest: &str, query: Option<&str>) -> Result<Uri, NoPlace> {
+    let text = match query {
+        Some(query) => format!("/{rest}?{query}"),
+        None => format!("/{rest}"),
+    };
+    let path = PathAndQuery::try_from(text).map_err(|_| NoPlace::BadPath)?;
+    Ok(Uri::from(path))
+}
