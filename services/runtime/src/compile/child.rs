@@ -11,7 +11,7 @@ use std::time::Duration;
 use pleat_domain::CallLimits;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::prepass;
+use super::prepass::{self, Unfit};
 use super::protocol::{self, Fault, Job, Request};
 use crate::machine;
 use crate::snapshot::{Instrumented, SnapshotError, SnapshotLimits, snapshot};
@@ -20,6 +20,7 @@ use crate::source::Language;
 /// Parsers of nested text recurse.
 const STACK: usize = 32 << 20;
 const OPEN_FILES: u64 = 64;
+const NICENESS: i32 = 10;
 /// What the top level of a script may use; the same as a call.
 const LOADING: SnapshotLimits =
     SnapshotLimits { cpu: Duration::from_millis(CallLimits::DEFAULT.cpu_ms), memory: CallLimits::DEFAULT.memory_bytes };
@@ -54,6 +55,8 @@ fn restrain(request: &Request) -> io::Result<()> {
     limit(Resource::As, request.memory_bytes)?;
     // The soft limit sends SIGXCPU, by which the parent knows; the hard one would be a plain SIGKILL.
     let cpu = request.cpu_seconds;
+    // Behind everything that serves: a compiler at work must not be felt by those who call.
+    rustix::process::nice(NICENESS)?;
     setrlimit(Resource::Cpu, Rlimit { current: Some(cpu), maximum: Some(cpu + 1) })?;
     Ok(())
 }
@@ -96,6 +99,15 @@ fn compile(component: &[u8]) -> Result<Vec<u8>, Fault> {
         }
         Fault::Invalid { message: format!("the component is not valid: {error:#}") }
     })
+}
+
+impl From<Unfit> for Fault {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::Invalid(message) => Self::Invalid { message },
+            Unfit::TooComplex(message) => Self::TooComplex { message },
+        }
+    }
 }
 
 impl From<SnapshotError> for Fault {

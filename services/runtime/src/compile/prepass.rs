@@ -1,9 +1,9 @@
 //! A look at a component before it is compiled: is it one, of our world, and of a size that compiles in reasonable
 //! time. Counts only; that it is valid is for the compiler to say.
+//!
+//! It depends on the parser alone, so that a fuzz target can run it without the compiler.
 
 use wasmparser::{Encoding, FunctionBody, Operator, Parser, Payload};
-
-use super::protocol::Fault;
 
 /// The interface by which the host calls in; its version tells contract versions apart.
 const HANDLER: &str = "pleat:function/handler@1.";
@@ -24,7 +24,14 @@ const LOCALS: usize = 50_000;
 /// Entries of any other section, all modules together.
 const ENTRIES: usize = 200_000;
 
-pub(super) fn check(bytes: &[u8]) -> Result<(), Fault> {
+/// Why a component is not compiled, in words for its deployer.
+#[derive(Debug)]
+pub(super) enum Unfit {
+    Invalid(String),
+    TooComplex(String),
+}
+
+pub(super) fn check(bytes: &[u8]) -> Result<(), Unfit> {
     if !bytes.starts_with(b"\0asm") {
         return Err(invalid("the file is not WebAssembly: it does not begin with `\\0asm`"));
     }
@@ -50,7 +57,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn payload(&mut self, payload: Payload<'_>) -> Result<(), Fault> {
+    fn payload(&mut self, payload: Payload<'_>) -> Result<(), Unfit> {
         match payload {
             Payload::Version { encoding, .. } => self.enter(encoding)?,
             Payload::End(_) => self.depth = self.depth.saturating_sub(1),
@@ -60,7 +67,7 @@ impl Counts {
             }
             Payload::CodeSectionEntry(body) => check_body(&body).map_err(|error| match error {
                 BodyFault::Parse(error) => invalid(&format!("the component is not valid: {error}")),
-                BodyFault::Most(fault) => fault,
+                BodyFault::Most(unfit) => unfit,
             })?,
             Payload::ComponentImportSection(imports) if self.depth == 1 => {
                 self.entries += imports.count() as usize;
@@ -80,7 +87,7 @@ impl Counts {
         most("declarations", self.entries, ENTRIES)
     }
 
-    fn enter(&mut self, encoding: Encoding) -> Result<(), Fault> {
+    fn enter(&mut self, encoding: Encoding) -> Result<(), Unfit> {
         if self.depth == 0 && encoding == Encoding::Module {
             return Err(invalid(
                 "this is a core WebAssembly module, and functions are components: build for a component target \
@@ -121,7 +128,7 @@ fn entries(payload: &Payload<'_>) -> usize {
 
 enum BodyFault {
     Parse(wasmparser::BinaryReaderError),
-    Most(Fault),
+    Most(Unfit),
 }
 
 impl From<wasmparser::BinaryReaderError> for BodyFault {
@@ -153,7 +160,7 @@ fn check_body(body: &FunctionBody<'_>) -> Result<(), BodyFault> {
     Ok(())
 }
 
-fn check_import(name: &str) -> Result<(), Fault> {
+fn check_import(name: &str) -> Result<(), Unfit> {
     if PROVIDED.iter().any(|prefix| name.starts_with(prefix)) {
         return Ok(());
     }
@@ -161,13 +168,13 @@ fn check_import(name: &str) -> Result<(), Fault> {
     Err(invalid(&format!("the component imports `{name}`, which the platform does not provide")))
 }
 
-fn most(what: &str, count: usize, most: usize) -> Result<(), Fault> {
+fn most(what: &str, count: usize, most: usize) -> Result<(), Unfit> {
     if count > most {
-        return Err(Fault::TooComplex { message: format!("the component has {count} {what}; the most is {most}") });
+        return Err(Unfit::TooComplex(format!("the component has {count} {what}; the most is {most}")));
     }
     Ok(())
 }
 
-fn invalid(message: &str) -> Fault {
-    Fault::Invalid { message: message.to_owned() }
+fn invalid(message: &str) -> Unfit {
+    Unfit::Invalid(message.to_owned())
 }
