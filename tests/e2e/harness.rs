@@ -11,7 +11,7 @@ mod server;
 mod sse;
 
 pub use database::database;
-pub use guest::{answering, recursing, spinning};
+pub use guest::{answering, crafted, recursing, spinning};
 pub use redact::redacted;
 pub use server::{TestServer, read, runtime};
 pub use sse::{Frame, Stream, frames};

@@ -8,19 +8,24 @@ use std::path::{Path, PathBuf};
 
 /// `true` unless we can show that it is impossible.
 pub(crate) fn is_possible() -> bool {
-    let Ok(swaps) = fs::read_to_string("/proc/swaps") else { return true };
+    is_possible_on(Path::new("/"))
+}
+
+/// The same for the machine whose `/` is at `root`, so that other machines can be described.
+pub(crate) fn is_possible_on(root: &Path) -> bool {
+    let Ok(swaps) = fs::read_to_string(root.join("proc/swaps")) else { return true };
     let has_swap = swaps.lines().skip(1).any(|line| !line.trim().is_empty());
-    has_swap && !forbidden_by_cgroup()
+    has_swap && !forbidden_by_cgroup(root)
 }
 
 /// A cgroup (ours or one above it) that may not swap and holds nothing swapped out from before.
-fn forbidden_by_cgroup() -> bool {
-    let Ok(membership) = fs::read_to_string("/proc/self/cgroup") else { return false };
+fn forbidden_by_cgroup(root: &Path) -> bool {
+    let Ok(membership) = fs::read_to_string(root.join("proc/self/cgroup")) else { return false };
     // Version 2 has one line, `0::/path`.
     let Some(path) = membership.lines().find_map(|line| line.strip_prefix("0::/")) else { return false };
-    let root = Path::new("/sys/fs/cgroup");
+    let root = root.join("sys/fs/cgroup");
     let own: PathBuf = root.join(path);
-    own.ancestors().take_while(|directory| directory.starts_with(root)).any(|directory| {
+    own.ancestors().take_while(|directory| directory.starts_with(&root)).any(|directory| {
         let read = |name: &str| fs::read_to_string(directory.join(name)).unwrap_or_default();
         read("memory.swap.max").trim() == "0" && read("memory.swap.current").trim() == "0"
     })

@@ -24,7 +24,9 @@ pub fn recursing(manifest: &Value) -> Vec<u8> {
     text.replace("    ;;; functions", "    (func $deeper (call $deeper) (call $deeper))").into_bytes()
 }
 
-fn crafted(manifest: &Value, result: &str, handle: &str) -> Vec<u8> {
+/// A guest with this manifest that runs `handle`, and answers with this JSON if it returns. The other places of
+/// minimal.wat are left to be filled.
+pub fn crafted(manifest: &Value, result: &str, handle: &str) -> Vec<u8> {
     let manifest = manifest.to_string();
     assert!(manifest.len() <= RESULT - MANIFEST && result.len() <= 8 * 1024, "the texts fit their places");
     let data = format!("{} {}", segment(MANIFEST, &manifest), segment(RESULT, result));
