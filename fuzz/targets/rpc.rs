@@ -1,0 +1,38 @@
+//! A body at the agent's door: read or refused, and what is refused says why without a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pleat_a2a::jsonrpc::{self, Request};
+use pleat_a2a::legacy::{SendParams, TaskParams};
+use serde_json::{Value, json};
+
+fuzz_target!(|bytes: &[u8]| {
+    let request = match Request::parse(bytes) {
+        Ok(request) => request,
+        Err(fault) => return answered(&jsonrpc::error(&fault.id, -32600, &fault.cause.to_string(), None)),
+    };
+    assert!(request.id.get().len() <= jsonrpc::ID_MOST_BYTES, "the id is repeated with every event");
+    answered(&jsonrpc::response(&request.id, &json!({ "method": request.method })));
+    if let Err(fault) = TaskParams::parse(request.params.as_deref()) {
+        answered(&jsonrpc::error(&request.id, -32602, &fault.message, Some(fault.data())));
+    }
+    let schemas = [json!(true), json!({ "type": "object", "properties": { "text": { "type": "string" } } })];
+    for schema in schemas.iter().map(Some).chain([None]) {
+        match SendParams::parse(request.params.as_deref()) {
+            // What becomes an input is JSON that passes the same check as what came.
+            Ok(params) => {
+                if let Ok((input, _)) = params.input.into_call(schema) {
+                    assert_eq!(pleat_domain::json::check(input.get().as_bytes()), Ok(()));
+                }
+            }
+            Err(fault) => answered(&jsonrpc::error(&request.id, -32602, &fault.message, Some(fault.data()))),
+        }
+    }
+});
+
+/// An answer is one JSON object with the id of its request.
+fn answered(bytes: &[u8]) {
+    let answer: Value = serde_json::from_slice(bytes).expect("an answer is JSON");
+    assert_eq!(answer["jsonrpc"], "2.0");
+    assert!(answer.get("id").is_some());
+}
