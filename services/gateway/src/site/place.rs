@@ -63,7 +63,7 @@ pub(crate) fn of(names: &Names<'_>, headers: &HeaderMap, uri: &Uri) -> Result<Pl
 /// The one host the request is for; a second opinion is a fault.
 fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Result<&'a str, NoPlace> {
     let mut named = headers.get_all(HOST).iter();
-    let header = named.next().map(|value| value.to_str().unwrap_or("\0"));
+    let header = named.next().map(|value| value.to_str().map_err(|_| NoPlace::BadHost)).transpose()?;
     let uri = uri.authority().map(http::uri::Authority::as_str);
     let one = match (header, uri, named.next()) {
         (Some(header), Some(uri), None) if header.eq_ignore_ascii_case(uri) => Some(header),
