@@ -11,8 +11,8 @@ use std::time::Instant;
 use anyhow::Context as _;
 use bytes::Bytes;
 use pleat_domain::{CallLimits, json};
-use pleat_runtime::{Call, CallReport, Entry, Function, GuestContext, HostCalls, Language, Outcome, Silent};
-use pleat_runtime::{Runtime, Source};
+use pleat_runtime::{Call, CallReport, Entry, Function, GuestContext, HostCalls, Language, Outcome, Party};
+use pleat_runtime::{Runtime, Silent, Source};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -118,7 +118,7 @@ impl Subject {
         };
         let (function, entry) = (Arc::clone(&self.function), Entry::Handle { input });
         let (limits, cancel) = (CallLimits::DEFAULT, CancellationToken::new());
-        self.runtime.call(Call { function, entry, context, limits, host, cancel }).await
+        self.runtime.call(Call { party: Party::default(), function, entry, context, limits, host, cancel }).await
     }
 }
 

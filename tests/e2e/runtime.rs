@@ -15,7 +15,8 @@ use futures::future::BoxFuture;
 use pleat_domain::event::Progress;
 use pleat_domain::{CallLimits, Failure, LogLevel, Reason, json};
 use pleat_runtime::{
-    Call, CallReport, Chunk, Entry, GuestContext, HostCalls, Language, Outcome, PrepareError, Runtime, Source, Stop,
+    Call, CallReport, Chunk, Entry, GuestContext, HostCalls, Language, Outcome, Party, PrepareError, Runtime, Source,
+    Stop,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -100,6 +101,7 @@ async fn call_with(runtime: &Runtime, source: &Source, entry: Entry, limits: Cal
     runtime.prepare(source).await.unwrap();
     let recorder = Recorder::default();
     let call = Call {
+        party: Party::default(),
         function: runtime.load(&source.version()).await.unwrap(),
         entry,
         context: context(),

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
 use pleat_domain::{CallLimits, json};
-use pleat_runtime::{Call, Entry, Function, GuestContext, Language, Outcome, Runtime, Silent, Source};
+use pleat_runtime::{Call, Entry, Function, GuestContext, Language, Outcome, Party, Runtime, Silent, Source};
 use sqlx::PgPool;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -78,6 +78,7 @@ impl Parts {
         sqlx::query(INSERT).bind(self.tenant).bind(id).bind(input.get()).execute(&self.pool).await?;
         sqlx::query(BEGIN).bind(self.tenant).bind(id).execute(&self.pool).await?;
         let call = Call {
+            party: Party::default(),
             function: Arc::clone(&self.function),
             entry: Entry::Handle { input },
             context: context(id),

@@ -19,6 +19,7 @@ pub mod scope;
 pub mod task;
 pub mod tenant;
 pub mod timestamp;
+pub mod turns;
 
 pub use content::Block;
 pub use event::{Event, EventBody, LogLevel, LogLine};

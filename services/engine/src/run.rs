@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use pleat_domain::event::{ArtifactChunk, StatusChange};
 use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
-use pleat_runtime::{Call, CallReport, Entry, GuestContext, Stop};
+use pleat_runtime::{Call, CallReport, Entry, GuestContext, Party, Stop};
 use pleat_store::{Change, Commit, StoreError, Written};
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
@@ -150,12 +150,13 @@ impl Run {
             turn: u32::try_from(task.turn).unwrap_or(1),
         };
         let (runtime, code) = (self.engine.inner.runtime.clone(), self.skill.code.clone());
+        let party = Party(self.tenant.id.as_uuid().as_u128());
         let (limits, cancel, input) = (self.skill.limits(), self.live.token.clone(), task.input.clone());
         async move {
             match runtime.load(&code).await {
                 Ok(function) => {
                     let entry = Entry::Handle { input };
-                    runtime.call(Call { function, entry, context, limits, host: Box::new(host), cancel }).await
+                    runtime.call(Call { party, function, entry, context, limits, host: Box::new(host), cancel }).await
                 }
                 Err(error) => {
                     tracing::error!(error = &error as &dyn std::error::Error, "a deployed function cannot be loaded");

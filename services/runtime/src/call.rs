@@ -10,9 +10,11 @@ use wasmtime::{Store, Trap, UpdateDeadline};
 
 use crate::classify::{self, Ended};
 use crate::function::Function;
+use crate::gate::Party;
 use crate::host_calls::HostCalls;
 use crate::meter::Meter;
 use crate::outcome::{self, Outcome};
+use crate::pace::Pace;
 use crate::state::State;
 
 /// What the guest is told about the call: the record of the WIT contract.
@@ -24,6 +26,8 @@ const COMPONENT_HANDLES: usize = 10_000;
 const CROSSING_SLACK: usize = 1 << 20;
 
 pub struct Call {
+    /// Who shares the processor with whom is decided by this.
+    pub party: Party,
     pub function: Arc<Function>,
     pub entry: Entry,
     pub context: GuestContext,
@@ -68,13 +72,14 @@ impl CallReport {
 }
 
 /// Runs the call to its end. Must run on the guests' threads.
-pub(crate) async fn run(call: Call) -> CallReport {
-    let Call { function, entry, context, limits, host, cancel } = call;
+pub(crate) async fn run(call: Call, mut pace: Pace) -> CallReport {
+    let Call { party: _, function, entry, context, limits, host, cancel } = call;
     let began = Instant::now();
     let meter = Arc::new(Meter::default());
     let mut store = store(&function, &limits, host, Arc::clone(&meter));
     let ended = {
         let work = meter.measure(enter(&function, &mut store, entry, &context));
+        let work = pace.keep(&meter, work);
         tokio::select! {
             biased;
             () = cancel.cancelled() => Ended::Canceled,

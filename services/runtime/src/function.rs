@@ -8,10 +8,12 @@ use pleat_domain::VersionHash;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
+use crate::machine;
 use crate::state::State;
 
 pub struct Function {
     hash: VersionHash,
+    memories: u32,
     pub(crate) pre: FunctionPre<State>,
 }
 
@@ -20,11 +22,17 @@ impl Function {
         self.hash
     }
 
+    /// How many places in the instance pool a call takes: one for each memory.
+    pub const fn places(&self) -> u32 {
+        self.memories
+    }
+
     /// Maps `path` and links it. The error says what the component lacks or wants too much of.
     pub(crate) fn load(linker: &Linker<State>, hash: VersionHash, path: &Path) -> wasmtime::Result<Self> {
         let component = map(linker.engine(), path)?;
+        let memories = component.resources_required().map_or(machine::MEMORIES, |needed| needed.num_memories);
         let pre = FunctionPre::new(linker.instantiate_pre(&component)?)?;
-        Ok(Self { hash, pre })
+        Ok(Self { hash, memories: memories.max(1), pre })
     }
 }
 

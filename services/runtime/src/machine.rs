@@ -76,9 +76,10 @@ fn pool(size: PoolSize, scan: Enabled) -> PoolingAllocationConfig {
     let many = |each: u32| size.instances.saturating_mul(each);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(size.instances)
-        .total_core_instances(many(8))
+        // Counted, not reserved: what a component may have at most, so that memories alone decide what fits.
+        .total_core_instances(many(CORE_INSTANCES))
         .total_memories(size.instances.max(MEMORIES))
-        .total_tables(many(4).max(TABLES))
+        .total_tables(many(TABLES))
         .total_stacks(size.instances)
         .max_memory_size(CallLimits::MOST.memory_bytes)
         .table_elements(TABLE_ELEMENTS)

@@ -15,10 +15,12 @@ use crate::compile::Compiler;
 use crate::config::RuntimeConfig;
 use crate::error::{PrepareError, RuntimeError};
 use crate::function::Function;
+use crate::gate::Party;
 use crate::guests::Guests;
 use crate::host_calls::Silent;
 use crate::machine;
 use crate::outcome::Outcome;
+use crate::pace::{self, Lanes, Quick};
 use crate::source::{Source, VersionRef};
 use crate::state::State;
 
@@ -31,6 +33,7 @@ pub struct Runtime {
 struct Inner {
     linker: Linker<State>,
     guests: Guests,
+    lanes: Lanes,
     artefacts: Arc<Artefacts>,
     compiler: Compiler,
     loaded: Cache<VersionHash, Arc<Function>>,
@@ -59,6 +62,7 @@ impl Runtime {
         let inner = Inner {
             linker,
             guests: Guests::start(config.workers).map_err(RuntimeError::Threads)?,
+            lanes: Lanes::new(config.workers.max(1)),
             compiler: Compiler::new(config.compiler, config.compile, artefacts.cache_dir()),
             artefacts,
             loaded: Cache::new(config.loaded),
@@ -101,6 +105,7 @@ impl Runtime {
             Failure::new(Reason::Internal, "the platform could not load the function; its log says why")
         })?;
         let call = Call {
+            party: Party::default(),
             function,
             entry: Entry::Describe,
             context: nobody(version),
@@ -120,11 +125,19 @@ impl Runtime {
     pub async fn call(&self, call: Call) -> CallReport {
         let skill = call.context.skill.clone();
         let running = Running::new(&self.inner.running);
-        let work = async move {
+        let pace = self.inner.lanes.pace(call.party);
+        let signal = pace.signal();
+        let work = Box::pin(async move {
             let _running = running;
-            call::run(call).await
+            call::run(call, pace).await
+        });
+        let guests = &self.inner.guests;
+        let done = match AbortOnDropHandle::new(guests.quick().spawn(pace::quickly(work, signal))).await {
+            Ok(Quick::Done(report)) => Ok(report),
+            Ok(Quick::Slow(work)) => AbortOnDropHandle::new(guests.slow().spawn(work)).await,
+            Err(error) => Err(error),
         };
-        match AbortOnDropHandle::new(self.inner.guests.handle().spawn(work)).await {
+        match done {
             Ok(report) => report,
             Err(error) if error.is_cancelled() => CallReport::not_run(Stop::Failed(stopping(&skill))),
             Err(error) => {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use pleat_domain::{CallLimits, Reason};
-use pleat_runtime::{Call, Outcome, PoolSize, Runtime, RuntimeConfig, Silent, Stop};
+use pleat_runtime::{Call, Outcome, Party, PoolSize, Runtime, RuntimeConfig, Silent, Stop};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +20,7 @@ fn narrow(directory: &std::path::Path) -> Runtime {
 async fn start(runtime: &Runtime, input: Value, cancel: &CancellationToken) -> Call {
     runtime.prepare(&probe()).await.unwrap();
     Call {
+        party: Party::default(),
         function: runtime.load(&probe().version()).await.unwrap(),
         entry: handle(&input),
         context: context(),

@@ -9,10 +9,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use pleat_domain::CallLimits;
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, nice, setrlimit};
 
 use super::prepass::{self, Unfit};
 use super::protocol::{self, Fault, Job, Request};
+use crate::guests::NICENESS;
 use crate::machine;
 use crate::snapshot::{Instrumented, SnapshotError, SnapshotLimits, snapshot};
 use crate::source::Language;
@@ -49,6 +50,8 @@ fn serve() -> io::Result<()> {
 }
 
 fn restrain(request: &Request) -> io::Result<()> {
+    // A deploy can wait; callers of what is deployed should not notice it.
+    nice(NICENESS)?;
     let limit = |resource, most| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     limit(Resource::Core, 0)?;
     limit(Resource::Nofile, OPEN_FILES)?;
