@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use pleat_domain::{Scope, Scopes, Tenant, TenantSlug};
+use pleat_domain::{Plans, Scope, Scopes, Tenant, TenantSlug};
 use pleat_engine::{Engine, EngineConfig, MasterKey};
 use pleat_gateway::server::Server;
 use pleat_gateway::{App, GatewayConfig};
@@ -48,7 +48,9 @@ impl Platform {
         let runtime = Runtime::start(runtime_config(directory.path())?)?;
         runtime.warm_up().await?;
         let store = Store::open(StoreConfig::new(database.url())).await?;
-        let engine = Engine::new(store, runtime.clone(), EngineConfig::new(MasterKey::from_bytes([7; 32])))?;
+        let mut config = EngineConfig::new(MasterKey::from_bytes([7; 32]));
+        config.plans = Plans::generous();
+        let engine = Engine::new(store, runtime.clone(), config)?;
         let server =
             Server::bind(([127, 0, 0, 1], 0).into(), App::new(engine.clone(), GatewayConfig::default())).await?;
         let address = server.address()?;
@@ -71,6 +73,10 @@ impl Platform {
 
     pub fn database_url(&self) -> &str {
         self.database.url()
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.engine
     }
 
     /// For files that end with the measurement.

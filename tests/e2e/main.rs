@@ -19,6 +19,7 @@ mod hooks;
 mod http_door;
 mod isolation;
 mod process;
+mod quotas;
 mod runtime;
 mod smoke;
 mod store_faults;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use pleat_domain::{SkillName, TenantSlug};
+use pleat_domain::{PlanName, SkillName, TenantSlug};
 
-use crate::commands::{call, card, deploy, functions, keys, logs, tasks, tenants};
+use crate::commands::{call, card, deploy, functions, keys, logs, tasks, tenants, usage};
 use crate::{dev, serve};
 
 const EXAMPLES: &str = "\
@@ -74,6 +74,7 @@ pub enum Command {
     Logs(logs::LogsArgs),
     Keys(keys::KeysArgs),
     Tenants(tenants::TenantsArgs),
+    Usage(usage::UsageArgs),
     Card(card::CardArgs),
     /// Compiles one function; started by the platform itself.
     #[command(name = "__compile", hide = true)]
@@ -83,6 +84,11 @@ pub enum Command {
 /// For clap: a function's name, checked before anything is sent.
 pub fn skill_name(text: &str) -> Result<SkillName, pleat_domain::name::BadName> {
     SkillName::parse(text)
+}
+
+/// For clap: a plan's name; which plans there are is the server's to say.
+pub fn plan_name(text: &str) -> Result<PlanName, pleat_domain::plan::BadPlanName> {
+    PlanName::parse(text)
 }
 
 /// For clap: a tenant's name.

@@ -89,6 +89,10 @@ impl Client {
         self.answer(self.request(Method::POST, url).json(body)).await
     }
 
+    pub async fn put(&self, url: Url, body: &Value) -> Result<Value> {
+        self.answer(self.request(Method::PUT, url).json(body)).await
+    }
+
     pub async fn delete(&self, url: Url) -> Result<Value> {
         self.answer(self.request(Method::DELETE, url)).await
     }

@@ -8,6 +8,7 @@ pub mod keys;
 pub mod logs;
 pub mod tasks;
 pub mod tenants;
+pub mod usage;
 
 use anyhow::Result;
 use serde::de::DeserializeOwned;
@@ -60,6 +61,7 @@ pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Logs(args) => logs::run(args, context).await,
         Command::Keys(args) => keys::run(args, context).await,
         Command::Tenants(args) => tenants::run(args, context).await,
+        Command::Usage(args) => usage::run(args, context).await,
         Command::Card(_) => card::run(context).await,
         // These never come here: `main` runs them itself.
         Command::Dev(_) | Command::Serve(_) | Command::Compile => Ok(()),

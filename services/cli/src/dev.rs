@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use bytes::Bytes;
 use clap::Args;
-use pleat_domain::{Scope, Scopes, Tenant, TenantSlug};
+use pleat_domain::{Plans, Scope, Scopes, Tenant, TenantSlug};
 use pleat_engine::{Engine, EngineConfig, EngineError, MasterKey, Upload};
 use pleat_gateway::server::Server;
 
@@ -52,6 +52,7 @@ pub async fn run(args: DevArgs, data_dir: PathBuf) -> anyhow::Result<()> {
     let mut config = EngineConfig::new(master_key(&data_dir)?);
     config.public_by_default = Some(slug.clone());
     config.egress = args.node.egress(args.listen, "localhost")?;
+    config.plans = Plans::generous();
     let progress = |line: &str| tracing::info!("{line}");
     let node = Node::open(&data_dir, &args.node, config, &mut signals, &progress).await?;
     let started = tokio::select! {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::quota::KeyLimits;
 use crate::scope::{Scope, Scopes};
 use crate::tenant::TenantId;
 
@@ -11,7 +12,7 @@ pub enum Principal {
     /// No key: may call public skills and reach its tasks by their unguessable ids.
     Anonymous,
     /// A key of one tenant.
-    Key { id: String, tenant: TenantId, scopes: Scopes },
+    Key { id: String, tenant: TenantId, scopes: Scopes, limits: KeyLimits },
     /// The platform's operator.
     Operator { id: String },
 }

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use crate::plan::PlanName;
+
 /// A tenant's immutable id. Only the store makes one (from a row that it found by the route's slug), so holding a
 /// `TenantId` means that the tenant exists; a test keeps `from_row` out of the other crates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,6 +34,8 @@ impl fmt::Debug for TenantId {
 pub struct Tenant {
     pub id: TenantId,
     pub slug: TenantSlug,
+    /// What it may use; see [`crate::Plans`].
+    pub plan: PlanName,
     pub created_at: OffsetDateTime,
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pleat_domain::key::ApiKey;
-use pleat_domain::{Principal, Scope, Scopes, Tenant, TenantSlug};
+use pleat_domain::{KeyLimits, PlanName, Principal, Scope, Scopes, Tenant, TenantSlug};
 use pleat_policy::Action;
 use pleat_store::{KeyRecord, NewKey};
 use rand::TryRng;
@@ -19,6 +19,7 @@ pub struct MintedKey {
     pub text: String,
     pub scopes: Scopes,
     pub label: String,
+    pub limits: KeyLimits,
 }
 
 #[derive(Debug, Clone)]
@@ -26,6 +27,15 @@ pub struct NewKeyRequest {
     pub scopes: Scopes,
     pub label: String,
     pub expires_at: Option<OffsetDateTime>,
+    /// At most those of the key that asks.
+    pub limits: KeyLimits,
+}
+
+impl NewKeyRequest {
+    /// Without a label, an end or limits.
+    pub fn of(scopes: Scopes) -> Self {
+        Self { scopes, label: String::new(), expires_at: None, limits: KeyLimits::default() }
+    }
 }
 
 impl Engine {
@@ -34,13 +44,39 @@ impl Engine {
         &self,
         principal: &Principal,
         slug: &TenantSlug,
+        plan: &PlanName,
     ) -> Result<(Tenant, MintedKey), EngineError> {
         authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
-        let tenant = self.inner.store.create_tenant(slug).await?;
+        self.check_plan(plan)?;
+        let tenant = self.inner.store.create_tenant(slug, plan).await?;
         let all = Scopes::of([Scope::Admin, Scope::Deploy, Scope::Invoke, Scope::Read]);
-        let request = NewKeyRequest { scopes: all, label: "first key".to_owned(), expires_at: None };
+        let request = NewKeyRequest { label: "first key".to_owned(), ..NewKeyRequest::of(all) };
         let key = self.mint(Some(&tenant), &request, principal.caller().as_str()).await?;
         Ok((tenant, key))
+    }
+
+    /// Another plan for a tenant: at once on this node, within seconds on the others.
+    pub async fn set_plan(
+        &self,
+        principal: &Principal,
+        slug: &TenantSlug,
+        plan: &PlanName,
+    ) -> Result<Arc<Tenant>, EngineError> {
+        authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
+        self.check_plan(plan)?;
+        let tenant = self.tenant(slug).await?;
+        self.inner.store.set_plan(tenant.id, plan).await?;
+        self.inner.tenants.invalidate(slug).await;
+        self.tenant(slug).await
+    }
+
+    fn check_plan(&self, plan: &PlanName) -> Result<(), EngineError> {
+        let plans = &self.inner.config.plans;
+        if plans.get(plan).is_some() {
+            return Ok(());
+        }
+        let names: Vec<&str> = plans.names().map(PlanName::as_str).collect();
+        Err(EngineError::Invalid(format!("there is no plan `{plan}`; there are {}", names.join(", "))))
     }
 
     pub async fn list_tenants(&self, principal: &Principal) -> Result<Vec<Tenant>, EngineError> {
@@ -65,7 +101,7 @@ impl Engine {
         request: &NewKeyRequest,
     ) -> Result<MintedKey, EngineError> {
         authorize(principal, Action::ManageKeys, EngineError::UnknownTenant)?;
-        let Principal::Key { scopes, .. } = principal else { return Err(EngineError::Unauthenticated) };
+        let Principal::Key { scopes, limits, .. } = principal else { return Err(EngineError::Unauthenticated) };
         if request.scopes.is_empty() {
             return Err(EngineError::Invalid("name at least one scope: admin, deploy, invoke or read".to_owned()));
         }
@@ -76,7 +112,8 @@ impl Engine {
         if request.label.chars().count() > 100 {
             return Err(EngineError::Invalid("a label has at most 100 characters".to_owned()));
         }
-        self.mint(Some(tenant), request, principal.caller().as_str()).await
+        let request = NewKeyRequest { limits: request.limits.within(*limits), ..request.clone() };
+        self.mint(Some(tenant), &request, principal.caller().as_str()).await
     }
 
     pub async fn list_keys(&self, tenant: &Tenant, principal: &Principal) -> Result<Vec<KeyRecord>, EngineError> {
@@ -102,7 +139,7 @@ impl Engine {
         label: &str,
     ) -> Result<MintedKey, EngineError> {
         let home = tenant.map_or("platform", |tenant| tenant.slug.as_str());
-        let request = NewKeyRequest { scopes, label: label.to_owned(), expires_at: None };
+        let request = NewKeyRequest { label: label.to_owned(), ..NewKeyRequest::of(scopes) };
         // A key that was revoked stays so; the next in line takes its place.
         for generation in 0_u32.. {
             let purpose = format!("{home}/{label}/{generation}");
@@ -112,7 +149,7 @@ impl Engine {
                 Some(_) => {}
                 None => self.keep(tenant, &key, &request, "bootstrap").await?,
             }
-            return Ok(MintedKey { id: key.id().to_owned(), text: key.reveal(), scopes, label: label.to_owned() });
+            return Ok(minted(&key, request));
         }
         Err(EngineError::Internal("every key of this purpose was revoked".into()))
     }
@@ -120,7 +157,9 @@ impl Engine {
     /// For the server that starts: the tenant, made if it is not there.
     pub async fn bootstrap_tenant(&self, slug: &TenantSlug) -> Result<Arc<Tenant>, EngineError> {
         match self.tenant(slug).await {
-            Err(EngineError::UnknownTenant) => Ok(Arc::new(self.inner.store.create_tenant(slug).await?)),
+            Err(EngineError::UnknownTenant) => {
+                Ok(Arc::new(self.inner.store.create_tenant(slug, &PlanName::standard()).await?))
+            }
             other => other,
         }
     }
@@ -135,8 +174,7 @@ impl Engine {
         rand::rngs::SysRng.try_fill_bytes(&mut entropy).map_err(|error| EngineError::Internal(Box::new(error)))?;
         let key = ApiKey::from_entropy(&entropy);
         self.keep(tenant, &key, request, created_by).await?;
-        let text = key.reveal();
-        Ok(MintedKey { id: key.id().to_owned(), text, scopes: request.scopes, label: request.label.clone() })
+        Ok(minted(&key, request.clone()))
     }
 
     /// Stores what is needed to know the key again, which is not the key.
@@ -155,6 +193,7 @@ impl Engine {
             label: request.label.clone(),
             last_four: text.chars().skip(text.len().saturating_sub(4)).collect(),
             expires_at: request.expires_at,
+            limits: request.limits,
             created_by: created_by.to_owned(),
         };
         match tenant {
@@ -163,4 +202,9 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+fn minted(key: &ApiKey, request: NewKeyRequest) -> MintedKey {
+    let NewKeyRequest { scopes, label, limits, .. } = request;
+    MintedKey { id: key.id().to_owned(), text: key.reveal(), scopes, label, limits }
 }

@@ -28,13 +28,20 @@ impl KeyCache {
 }
 
 impl Engine {
-    /// Who holds this key on this tenant's routes. No key is nobody, a bad key is refused.
+    /// Who holds this key on this tenant's routes. No key is nobody, a bad key is refused. Here is also where the
+    /// request is counted, so that no door can forget it.
     pub async fn authenticate(&self, tenant: &Tenant, key: Option<&str>) -> Result<Principal, EngineError> {
-        let Some(text) = key else { return Ok(Principal::Anonymous) };
-        match self.verify(text).await? {
-            principal @ Principal::Key { tenant: of_key, .. } if of_key == tenant.id => Ok(principal),
-            _ => Err(EngineError::Unauthenticated),
+        let principal = match key {
+            None => Principal::Anonymous,
+            Some(text) => self.verify(text).await?,
+        };
+        if matches!(principal, Principal::Key { tenant: of_key, .. } if of_key != tenant.id)
+            || matches!(principal, Principal::Operator { .. })
+        {
+            return Err(EngineError::Unauthenticated);
         }
+        self.count_request(tenant, &principal)?;
+        Ok(principal)
     }
 
     /// Who holds this key on the platform's own routes, where no tenant is named.
@@ -49,8 +56,9 @@ impl Engine {
     pub async fn home_of(&self, principal: &Principal) -> Result<Option<Tenant>, EngineError> {
         match principal {
             Principal::Key { tenant, .. } => {
-                let home = self.inner.store.key_tenant(*tenant).await?;
-                home.map(Some).ok_or(EngineError::Unauthenticated)
+                let home = self.inner.store.key_tenant(*tenant).await?.ok_or(EngineError::Unauthenticated)?;
+                self.count_request(&home, principal)?;
+                Ok(Some(home))
             }
             Principal::Anonymous | Principal::Operator { .. } => Ok(None),
         }
@@ -87,7 +95,10 @@ fn is_live(record: &KeyRecord) -> bool {
 
 fn principal_of(record: &KeyRecord) -> Result<Principal, EngineError> {
     match record.tenant {
-        Some(tenant) => Ok(Principal::Key { id: record.id.clone(), tenant, scopes: record.scopes }),
+        Some(tenant) => {
+            let (id, scopes, limits) = (record.id.clone(), record.scopes, record.limits);
+            Ok(Principal::Key { id, tenant, scopes, limits })
+        }
         None if record.scopes.has(Scope::Operator) => Ok(Principal::Operator { id: record.id.clone() }),
         None => Err(EngineError::Unauthenticated),
     }

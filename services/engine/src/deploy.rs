@@ -7,7 +7,7 @@ use bytes::Bytes;
 use pleat_domain::{Grants, Manifest, Principal, SkillName, Tenant, VersionHash, Visibility};
 use pleat_policy::Action;
 use pleat_runtime::{Language, Source, VersionRef};
-use pleat_store::{NewVersion, VersionRow};
+use pleat_store::{NewVersion, Room, VersionRow};
 
 use crate::catalog::Skill;
 use crate::engine::{Engine, authorize};
@@ -52,6 +52,7 @@ impl Engine {
         upload: Upload,
     ) -> Result<DeployReport, EngineError> {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
+        self.may_store(tenant)?;
         self.install(tenant, principal.caller().as_str(), upload).await
     }
 
@@ -96,7 +97,12 @@ impl Engine {
             grants: granted.clone(),
             created_by: by.to_owned(),
         };
-        let deployed = self.tenant_store(tenant).deploy(version).await?;
+        let plan = self.plan_of(tenant);
+        let room = Room { functions: plan.functions.most(), source_bytes: plan.source_bytes.most() };
+        let deployed = self.tenant_store(tenant).deploy(version, room).await?;
+        if deployed.created {
+            self.count_upload(tenant, &name, upload.bytes.len());
+        }
         self.inner.catalogs.forget(tenant.id).await;
         tracing::info!(tenant.id = %tenant.slug, skill.id = %name, version = deployed.version, "deployed");
         Ok(DeployReport {

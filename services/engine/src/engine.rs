@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pleat_domain::{Principal, Tenant, TenantSlug};
+use pleat_domain::{Plans, Principal, Tenant, TenantSlug};
 use pleat_egress::{BadConfig, Egress, EgressConfig};
 use pleat_policy::{Action, Decision, Denial, decide};
 use pleat_runtime::Runtime;
@@ -12,11 +12,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::KeyCache;
+use crate::book::Books;
 use crate::catalog::Catalogs;
 use crate::error::EngineError;
 use crate::hooks::{Hook, Hooks};
 use crate::hub::Hub;
 use crate::keyring::{KeyHasher, MasterKey};
+use crate::slots::Slots;
+use crate::usage;
 
 /// What the operator chooses.
 #[derive(Clone)]
@@ -33,6 +36,16 @@ pub struct EngineConfig {
     pub hooks: Vec<Arc<dyn Hook>>,
     /// How far requests to the outside may go.
     pub egress: EgressConfig,
+    /// What tenants may use.
+    pub plans: Plans,
+    /// How long a call may wait for an instance slot.
+    pub slot_wait: Duration,
+    /// How many calls may.
+    pub slot_queue: usize,
+    /// How long the windows are in which CPU time per minute is counted.
+    pub cpu_window: Duration,
+    /// How often usage is written.
+    pub usage_interval: Duration,
 }
 
 impl EngineConfig {
@@ -45,6 +58,11 @@ impl EngineConfig {
             public_by_default: None,
             hooks: Vec::new(),
             egress: EgressConfig::default(),
+            plans: Plans::default(),
+            slot_wait: Duration::from_secs(5),
+            slot_queue: 1_000,
+            cpu_window: Duration::from_secs(60),
+            usage_interval: Duration::from_secs(2),
         }
     }
 }
@@ -65,13 +83,19 @@ pub(crate) struct Inner {
     pub(crate) hub: Hub,
     pub(crate) hooks: Hooks,
     pub(crate) egress: Egress,
+    pub(crate) books: Books,
+    pub(crate) slots: Arc<Slots>,
     pub(crate) tracker: TaskTracker,
     pub(crate) stopping: CancellationToken,
 }
 
 impl Engine {
+    /// Must be called inside a tokio runtime: the books are kept by a task of their own.
     pub fn new(store: Store, runtime: Runtime, config: EngineConfig) -> Result<Self, BadConfig> {
+        let (stopping, period) = (CancellationToken::new(), config.usage_interval);
         let inner = Inner {
+            slots: Slots::new(runtime.occupancy().capacity, config.slot_queue),
+            books: Books::new(config.cpu_window),
             store,
             runtime,
             hasher: KeyHasher::new(&config.master_key),
@@ -83,10 +107,12 @@ impl Engine {
             hooks: Hooks::new(config.hooks.clone()),
             egress: Egress::new(config.egress.clone())?,
             tracker: TaskTracker::new(),
-            stopping: CancellationToken::new(),
+            stopping: stopping.clone(),
             config,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let inner = Arc::new(inner);
+        inner.tracker.spawn(usage::keep_books(Arc::downgrade(&inner), period, stopping));
+        Ok(Self { inner })
     }
 
     /// The tenant of a route.
@@ -132,6 +158,10 @@ impl Engine {
             }
         }
         self.inner.runtime.shutdown().await;
+        match tokio::time::timeout(Duration::from_secs(5), self.write_usage()).await {
+            Ok(Ok(())) => {}
+            _ => tracing::warn!("the last of the usage could not be written"),
+        }
         self.inner.store.close().await;
     }
 

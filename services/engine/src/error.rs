@@ -1,6 +1,8 @@
 //! What can go wrong in a use case, in words that the edges map to their wires once.
 
-use pleat_domain::{Failure, Scope};
+use std::time::Duration;
+
+use pleat_domain::{Failure, Limit, Scope};
 use pleat_runtime::{PrepareError, RuntimeError};
 use pleat_store::StoreError;
 
@@ -41,6 +43,9 @@ pub enum EngineError {
     /// `describe` failed in the sandbox.
     #[error("the function could not describe itself: {}", .0.message)]
     Describe(Box<Failure>),
+    /// The tenant, or its caller, has used up what its plan allows.
+    #[error("{0}")]
+    LimitReached(#[from] Reached),
     #[error("the platform is at its limit ({0}); try again shortly")]
     Busy(&'static str),
     #[error("the platform is shutting down; try again shortly")]
@@ -49,6 +54,23 @@ pub enum EngineError {
     Unavailable(#[source] StoreError),
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A limit of the plan or of the key that stands in the way, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}; {}", .limit.sentence(*.most), advice(*.retry_after))]
+pub struct Reached {
+    pub limit: Limit,
+    pub most: u64,
+    /// `None`: not by waiting.
+    pub retry_after: Option<Duration>,
+}
+
+fn advice(retry_after: Option<Duration>) -> String {
+    match retry_after {
+        Some(wait) => format!("try again in {} s", wait.as_secs_f64().ceil().max(1.0)),
+        None => "delete what is not needed, or ask the operator for another plan".to_owned(),
+    }
 }
 
 /// One fault of an input, with the place it is at.
@@ -85,6 +107,7 @@ impl From<StoreError> for EngineError {
             StoreError::Unreachable(_) => Self::Unavailable(error),
             StoreError::Unstorable(_) => Self::Invalid(error.to_string()),
             StoreError::AliasTaken(name) => Self::Exists { what: "task", name },
+            StoreError::NoRoom { limit, most } => Self::LimitReached(Reached { limit, most, retry_after: None }),
             StoreError::SlugTaken(slug) => Self::Exists { what: "tenant", name: slug.to_string() },
             error => Self::Internal(Box::new(error)),
         }

@@ -43,7 +43,7 @@ impl Engine {
     /// Runs to the end of the turn. The task goes on if the caller goes away.
     pub async fn send(&self, invocation: Invocation) -> Result<Arc<Task>, EngineError> {
         let early = invocation.alias.is_some();
-        let run = self.admit(invocation)?;
+        let run = self.admit(invocation).await?;
         if early {
             return self.spawn(Run::start(run)).await?.finished().await;
         }
@@ -52,7 +52,7 @@ impl Engine {
 
     /// Starts, records, and hands back the recorded task with its events from the first.
     pub async fn start(&self, invocation: Invocation) -> Result<(Arc<Task>, EventStream), EngineError> {
-        let run = self.admit(invocation)?;
+        let run = self.admit(invocation).await?;
         let recorded = self.spawn(Run::start(run)).await?;
         Ok(recorded.into_stream(self, 0))
     }
@@ -72,12 +72,13 @@ impl Engine {
     }
 
     /// Everything that can refuse a call before it costs anything.
-    fn admit(&self, invocation: Invocation) -> Result<Run, EngineError> {
+    async fn admit(&self, invocation: Invocation) -> Result<Run, EngineError> {
         if self.inner.stopping.is_cancelled() {
             return Err(EngineError::ShuttingDown);
         }
         let Invocation { tenant, principal, skill: Callable(skill), input, message, context, alias, door } = invocation;
         check_input(&skill, &input)?;
+        let permit = self.enter(&tenant, &principal, &skill).await?;
         let now = OffsetDateTime::now_utc();
         let id = TaskId::new();
         let task = Task {
@@ -103,7 +104,7 @@ impl Engine {
             created_at: now,
             updated_at: now,
         };
-        let run = Run::new(self.clone(), tenant, skill, task, None, Vec::new());
+        let run = Run::new(self.clone(), tenant, skill, permit, task, None, Vec::new());
         self.ask_hooks(&run)?;
         Ok(run)
     }
@@ -119,6 +120,7 @@ impl Engine {
             return Err(EngineError::NotContinuable(task.state.as_str()));
         }
         let skill = self.skill_version(&tenant, &task.skill, task.version).await?;
+        let permit = self.enter(&tenant, &principal, &skill).await?;
         // A quick first turn stored no event rows; what follows needs them to count on.
         let backlog = if task.last_seq == 0 { task.derived_events() } else { Vec::new() };
         let kept = task.ask.take().and_then(|ask| ask.state);
@@ -130,7 +132,7 @@ impl Engine {
         task.state = TaskState::Working;
         task.turn = task.turn.saturating_add(1);
         task.updated_at = OffsetDateTime::now_utc();
-        let run = Run::new(self.clone(), tenant, skill, task, kept, backlog);
+        let run = Run::new(self.clone(), tenant, skill, permit, task, kept, backlog);
         self.ask_hooks(&run)?;
         Ok(run)
     }

@@ -4,7 +4,9 @@
 //! (`store`, `runtime`) and the pure crates. Nothing in here knows HTTP or a protocol.
 
 mod admin;
+mod admission;
 mod auth;
+mod book;
 mod catalog;
 mod deploy;
 mod engine;
@@ -18,19 +20,23 @@ mod outcome;
 mod run;
 mod schema;
 mod sink;
+mod slots;
 mod subscribe;
 mod tasks;
+mod usage;
 
 pub use admin::{MintedKey, NewKeyRequest};
 pub use catalog::{Callable, Catalog, Skill};
 pub use deploy::{DeployReport, Upload};
 pub use engine::{Engine, EngineConfig};
-pub use error::{EngineError, Violation};
+pub use error::{EngineError, Reached, Violation};
 pub use hooks::{Denied, Hook, VerbEvent, VerbOutcome};
 pub use invoke::{Invocation, Turn};
 pub use keyring::MasterKey;
+pub use slots::SlotUse;
 pub use subscribe::EventStream;
 pub use tasks::{LogEntry, LogPage, LogQuery, TaskPage, TaskQuery};
+pub use usage::{SkillUsage, UsageQuery};
 
 /// Rows that the edges show as they are.
 pub use pleat_store::{KeyRecord, VersionRow};

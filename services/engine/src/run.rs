@@ -14,6 +14,7 @@ use pleat_store::{Change, Commit, StoreError, Written};
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
 
+use crate::admission::{Permit, Used};
 use crate::catalog::Skill;
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -38,6 +39,7 @@ pub(crate) struct Run {
     pub(crate) engine: Engine,
     pub(crate) tenant: Arc<Tenant>,
     pub(crate) skill: Arc<Skill>,
+    permit: Permit,
     pub(crate) task: Task,
     live: Arc<Live>,
     sink: Arc<Sink>,
@@ -74,6 +76,7 @@ impl Run {
         engine: Engine,
         tenant: Arc<Tenant>,
         skill: Arc<Skill>,
+        permit: Permit,
         mut task: Task,
         kept: Option<Raw>,
         backlog: Vec<Event>,
@@ -83,7 +86,7 @@ impl Run {
         let log_seq = u32::try_from(task.turn - 1).unwrap_or(0) << 16;
         let live = Live::new(tenant.id, task.id, task.last_seq);
         let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes));
-        Self { engine, tenant, skill, task, live, sink, kept, backlog, log_seq, flushed: Instant::now() }
+        Self { engine, tenant, skill, permit, task, live, sink, kept, backlog, log_seq, flushed: Instant::now() }
     }
 
     /// A call whose caller waits: one write if it is quick.
@@ -101,7 +104,9 @@ impl Run {
                 Ok(_) => self.follow_through(call).await,
                 Err(error) => {
                     self.live.interrupt(Interrupt::NotRecorded);
-                    call.await;
+                    let used = Used::of(&call.await);
+                    self.task.state = TaskState::Failed;
+                    self.permit.record(&self.skill, &self.task, &used, 0);
                     Err(error)
                 }
             },
@@ -231,8 +236,10 @@ impl Run {
 
     /// Decides how the turn ends and records it; the last thing a run does.
     async fn finish(&mut self, report: CallReport, change: Change) -> Result<Arc<Task>, EngineError> {
+        let used = Used::of(&report);
         let Batch { mut bodies, logs } = self.sink.take();
         let artifacts = self.sink.artifacts();
+        let mut output: usize = artifacts.iter().map(size_of).sum();
         let ending = Ending::of(report.result, self.live.interrupted(), &self.skill, !artifacts.is_empty());
         let mut ending = self.ask_hooks(ending, report.wall);
         // A task that is written once needs no event rows: they follow from the task.
@@ -241,6 +248,7 @@ impl Run {
             self.deliver(artifact);
         }
         if let Some(artifact) = ending.result.take() {
+            output += size_of(&artifact);
             if !once {
                 let chunk = ArtifactChunk { artifact: artifact.clone(), append: false, last: true };
                 bodies.push(EventBody::Artifact(chunk));
@@ -248,6 +256,7 @@ impl Run {
             self.deliver(artifact);
         }
         self.apply(&ending, report.cpu, report.wall);
+        self.permit.record(&self.skill, &self.task, &used, output);
         let last = StatusChange { state: ending.state, failure: ending.failure, ask: ending.ask };
         bodies.push(EventBody::Status(last));
         let events = if once { Vec::new() } else { self.number(bodies) };
@@ -337,6 +346,14 @@ impl Run {
                 other => return other,
             }
         }
+    }
+}
+
+/// What a caller is given of it, roughly: its value, or else its blocks.
+fn size_of(artifact: &Artifact) -> usize {
+    match &artifact.value {
+        Some(value) => value.get().len(),
+        None => serde_json::to_string(&artifact.blocks).map_or(0, |text| text.len()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The control host: the API for tenants, keys, functions, tasks and logs, and the probes.
+//! The control host: the API for tenants, keys, functions, tasks, logs and usage, and the probes.
 
 mod functions;
 mod keys;
@@ -6,6 +6,7 @@ mod logs;
 mod query;
 mod tasks;
 mod tenants;
+mod usage;
 mod views;
 mod whoami;
 
@@ -22,7 +23,7 @@ use crate::{landing, site};
 #[derive(OpenApi)]
 #[openapi(info(
     title = "Pleat control API",
-    description = "Tenants, keys, functions, tasks and logs. Send a key as `Authorization: Bearer plt_…`."
+    description = "Tenants, keys, functions, tasks, logs and usage. Send a key as `Authorization: Bearer plt_…`."
 ))]
 struct Description;
 
@@ -31,6 +32,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(whoami::whoami))
         .routes(routes!(tenants::create, tenants::list))
         .routes(routes!(tenants::show, tenants::delete))
+        .routes(routes!(tenants::set_plan))
         .routes(routes!(keys::create, keys::list))
         .routes(routes!(keys::revoke))
         .routes(routes!(functions::deploy, functions::list))
@@ -42,6 +44,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(tasks::cancel))
         .routes(routes!(tasks::events))
         .routes(routes!(logs::list))
+        .routes(routes!(usage::show))
+        .routes(routes!(usage::all))
 }
 
 pub(crate) fn router(app: App) -> Router {

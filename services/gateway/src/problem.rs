@@ -7,7 +7,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use pleat_a2a::{InvalidParams, error as rpc, jsonrpc};
 use pleat_domain::{Failure, Reason};
-use pleat_engine::EngineError;
+use pleat_engine::{EngineError, Reached};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -164,15 +164,37 @@ impl From<EngineError> for Problem {
             }
             EngineError::NotDeployable(_) => Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text),
             EngineError::Describe(failure) => Self::describe(text, &failure),
-            EngineError::Busy(_) | EngineError::ShuttingDown | EngineError::Unavailable(_) => {
-                Self::plain(StatusCode::SERVICE_UNAVAILABLE, "unavailable", text).with_rpc(rpc::LIMIT_EXCEEDED).retry(1)
+            EngineError::LimitReached(reached) => Self::limit(text, reached),
+            EngineError::Busy(what) => {
+                let data = json!({ "limit": what, "retryAfterMs": 1_000 });
+                Self { data: Some(Box::new(data)), ..Self::overload(text) }
             }
+            EngineError::ShuttingDown | EngineError::Unavailable(_) => Self::overload(text),
             EngineError::Internal(_) => Self::plain(StatusCode::INTERNAL_SERVER_ERROR, "internal", text),
         }
     }
 }
 
 impl Problem {
+    fn overload(text: String) -> Self {
+        Self::plain(StatusCode::SERVICE_UNAVAILABLE, "unavailable", text).with_rpc(rpc::LIMIT_EXCEEDED).retry(1)
+    }
+
+    /// Where waiting helps it is 429, otherwise 403.
+    fn limit(text: String, reached: Reached) -> Self {
+        let mut data = json!({ "limit": reached.limit.as_str(), "most": reached.most });
+        let Some(wait) = reached.retry_after else {
+            let problem = Self::plain(StatusCode::FORBIDDEN, "limit_reached", text).with_rpc(rpc::LIMIT_EXCEEDED);
+            return Self { data: Some(Box::new(data)), ..problem };
+        };
+        if let Some(data) = data.as_object_mut() {
+            data.insert("retryAfterMs".to_owned(), Value::from(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)));
+        }
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let problem = Self::plain(StatusCode::TOO_MANY_REQUESTS, "limit_reached", text).with_rpc(rpc::LIMIT_EXCEEDED);
+        Self { data: Some(Box::new(data)), ..problem }.retry(u32::try_from(seconds.max(1)).unwrap_or(u32::MAX))
+    }
+
     fn describe(text: String, failure: &Failure) -> Self {
         let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text);
         let data = json!({ "reason": failure.reason.as_str(), "detail": failure.detail });

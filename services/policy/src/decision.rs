@@ -81,11 +81,16 @@ fn needs(principal: &Principal, any_of: &[Scope]) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pleat_domain::{Scopes, TenantId};
+    use pleat_domain::{KeyLimits, Scopes, TenantId};
 
     fn key(scopes: &[Scope]) -> Principal {
         let tenant: TenantId = TenantId::from_row(Default::default());
-        Principal::Key { id: "k1".into(), tenant, scopes: Scopes::of(scopes.iter().copied()) }
+        Principal::Key {
+            id: "k1".into(),
+            tenant,
+            scopes: Scopes::of(scopes.iter().copied()),
+            limits: KeyLimits::default(),
+        }
     }
 
     #[test]
@@ -111,6 +116,7 @@ mod tests {
             id: "k2".into(),
             tenant: TenantId::from_row(Default::default()),
             scopes: Scopes::of([Scope::Read]),
+            limits: KeyLimits::default(),
         };
         assert_eq!(decide(&reader, Action::ReadTask(&owner)), Decision::Allow);
         assert_eq!(decide(&reader, Action::CancelTask(&owner)), Decision::Deny(Denial::Hidden));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pleat_domain::TenantSlug;
+use pleat_domain::{Limit, TenantSlug};
 
 /// A failure of the store. The database's own words stay in the source, away from callers.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -23,6 +23,8 @@ pub enum StoreError {
     KeyTaken,
     #[error("the task id `{0}` is in use; send with another id")]
     AliasTaken(String),
+    #[error("{}; delete a function", .limit.sentence(*.most))]
+    NoRoom { limit: Limit, most: u64 },
     #[error("the write queue is full; try again in a second")]
     Busy,
     #[error("the store is shutting down; try again in a second")]

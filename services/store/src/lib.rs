@@ -17,6 +17,7 @@ mod platform;
 mod rows;
 mod store;
 mod tenant_store;
+mod usage;
 mod writer;
 
 pub use config::StoreConfig;
@@ -26,7 +27,8 @@ pub use node::NodeId;
 pub use platform::{KeyRecord, NewKey};
 pub use store::Store;
 pub use tenant_store::TenantStore;
-pub use tenant_store::functions::{ActiveFunction, Catalog, Deployed, NewVersion, VersionRow};
+pub use tenant_store::functions::{ActiveFunction, Catalog, Deployed, NewVersion, Room, VersionRow};
 pub use tenant_store::logs::{LogFilter, LogRow};
 pub use tenant_store::tasks::TaskFilter;
+pub use usage::UsageRow;
 pub use writer::{Change, Commit, Writer, Written};

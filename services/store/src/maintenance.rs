@@ -1,4 +1,5 @@
-//! Retention: partitions ahead of time, unfinished tasks ended, old partitions dropped, aliases after them.
+//! Retention: partitions ahead of time, unfinished tasks ended, old partitions dropped, aliases after them; usage is
+//! kept longer.
 
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use crate::ending;
 use crate::error::StoreError;
 use crate::node::Ticks;
 use crate::partitions;
+use crate::usage;
 
 const PERIOD: Duration = Duration::from_secs(600);
 
@@ -48,6 +50,11 @@ impl Keeper {
             .execute(&self.pool)
             .await?
             .rows_affected();
+        sqlx::query("DELETE FROM usage WHERE day < $1::date - $2::int")
+            .bind(now.date())
+            .bind(usage::KEPT_DAYS)
+            .execute(&self.pool)
+            .await?;
         Ok(Maintenance { created, dropped, expired, aliases })
     }
 

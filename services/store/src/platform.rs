@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pleat_domain::{Scopes, Tenant, TenantId, TenantSlug};
+use pleat_domain::{KeyLimits, PlanName, Scopes, Tenant, TenantId, TenantSlug};
 use sqlx::FromRow;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -20,6 +20,7 @@ pub struct NewKey {
     pub last_four: String,
     pub created_by: String,
     pub expires_at: Option<OffsetDateTime>,
+    pub limits: KeyLimits,
 }
 
 /// A stored key. Whether it is still good (revoked, expired) is for the caller to decide.
@@ -36,16 +37,18 @@ pub struct KeyRecord {
     pub created_by: String,
     pub expires_at: Option<OffsetDateTime>,
     pub revoked_at: Option<OffsetDateTime>,
+    pub limits: KeyLimits,
 }
 
 impl Store {
     /// A name that was ever used stays taken, even when its tenant is deleted.
-    pub async fn create_tenant(&self, slug: &TenantSlug) -> Result<Tenant, StoreError> {
+    pub async fn create_tenant(&self, slug: &TenantSlug, plan: &PlanName) -> Result<Tenant, StoreError> {
         let row = sqlx::query_as::<_, TenantRow>(
-            "INSERT INTO tenants (id, slug) VALUES ($1, $2) RETURNING id, slug, created_at",
+            "INSERT INTO tenants (id, slug, plan) VALUES ($1, $2, $3) RETURNING id, slug, plan, created_at",
         )
         .bind(Uuid::now_v7())
         .bind(slug.as_str())
+        .bind(plan.as_str())
         .fetch_one(self.readers())
         .await
         .map_err(|error| match error::constraint(&error) {
@@ -57,7 +60,7 @@ impl Store {
 
     pub async fn tenant_by_slug(&self, slug: &TenantSlug) -> Result<Option<Tenant>, StoreError> {
         sqlx::query_as::<_, TenantRow>(
-            "SELECT id, slug, created_at FROM tenants WHERE slug = $1 AND deleted_at IS NULL",
+            "SELECT id, slug, plan, created_at FROM tenants WHERE slug = $1 AND deleted_at IS NULL",
         )
         .bind(slug.as_str())
         .fetch_optional(self.readers())
@@ -68,13 +71,23 @@ impl Store {
 
     pub async fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError> {
         sqlx::query_as::<_, TenantRow>(
-            "SELECT id, slug, created_at FROM tenants WHERE deleted_at IS NULL ORDER BY slug",
+            "SELECT id, slug, plan, created_at FROM tenants WHERE deleted_at IS NULL ORDER BY slug",
         )
         .fetch_all(self.readers())
         .await?
         .into_iter()
         .map(TenantRow::tenant)
         .collect()
+    }
+
+    /// `false`: there is no such tenant.
+    pub async fn set_plan(&self, tenant: TenantId, plan: &PlanName) -> Result<bool, StoreError> {
+        let done = sqlx::query("UPDATE tenants SET plan = $2 WHERE id = $1 AND deleted_at IS NULL")
+            .bind(tenant.as_uuid())
+            .bind(plan.as_str())
+            .execute(self.readers())
+            .await?;
+        Ok(done.rows_affected() > 0)
     }
 
     /// The tenant is gone for every route and key at once; its tasks follow with their partitions.
@@ -91,7 +104,8 @@ impl Store {
     /// A key by its public id; `None` too when its tenant was deleted.
     pub async fn key(&self, id: &str) -> Result<Option<KeyRecord>, StoreError> {
         let row = sqlx::query_as::<_, KeyRow>(
-            "SELECT id, tenant_id, mac, scopes, label, last_four, created_at, created_by, expires_at, revoked_at
+            "SELECT id, tenant_id, mac, scopes, label, last_four, created_at, created_by, expires_at,
+               revoked_at, requests_per_minute, concurrent_tasks
              FROM pleat_key($1)",
         )
         .bind(id)
@@ -102,12 +116,14 @@ impl Store {
 
     /// The tenant that a key belongs to.
     pub async fn key_tenant(&self, tenant: TenantId) -> Result<Option<Tenant>, StoreError> {
-        sqlx::query_as::<_, TenantRow>("SELECT id, slug, created_at FROM tenants WHERE id = $1 AND deleted_at IS NULL")
-            .bind(tenant.as_uuid())
-            .fetch_optional(self.readers())
-            .await?
-            .map(TenantRow::tenant)
-            .transpose()
+        sqlx::query_as::<_, TenantRow>(
+            "SELECT id, slug, plan, created_at FROM tenants WHERE id = $1 AND deleted_at IS NULL",
+        )
+        .bind(tenant.as_uuid())
+        .fetch_optional(self.readers())
+        .await?
+        .map(TenantRow::tenant)
+        .transpose()
     }
 
     pub async fn insert_operator_key(&self, key: NewKey) -> Result<(), StoreError> {
@@ -124,8 +140,9 @@ pub(crate) async fn insert_key(
     key: &NewKey,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "INSERT INTO api_keys (id, tenant_id, mac, scopes, label, last_four, created_by, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "INSERT INTO api_keys (id, tenant_id, mac, scopes, label, last_four, created_by, expires_at,
+           requests_per_minute, concurrent_tasks)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
     )
     .bind(&key.id)
     .bind(tenant.map(|tenant| tenant.as_uuid()))
@@ -135,6 +152,8 @@ pub(crate) async fn insert_key(
     .bind(&key.last_four)
     .bind(&key.created_by)
     .bind(key.expires_at)
+    .bind(key.limits.requests_per_minute.map(stored))
+    .bind(key.limits.concurrent_tasks.map(stored))
     .execute(connection)
     .await
     .map_err(|error| match error::constraint(&error) {
@@ -144,17 +163,24 @@ pub(crate) async fn insert_key(
     Ok(())
 }
 
+/// Larger than any limit that is asked for.
+fn stored(most: u32) -> i32 {
+    i32::try_from(most).unwrap_or(i32::MAX)
+}
+
 #[derive(FromRow)]
 struct TenantRow {
     id: Uuid,
     slug: String,
+    plan: String,
     created_at: OffsetDateTime,
 }
 
 impl TenantRow {
     fn tenant(self) -> Result<Tenant, StoreError> {
         let slug = TenantSlug::parse(&self.slug).map_err(|_| StoreError::Corrupt { what: "tenant name" })?;
-        Ok(Tenant { id: TenantId::from_row(self.id), slug, created_at: self.created_at })
+        let plan = PlanName::parse(&self.plan).map_err(|_| StoreError::Corrupt { what: "plan" })?;
+        Ok(Tenant { id: TenantId::from_row(self.id), slug, plan, created_at: self.created_at })
     }
 }
 
@@ -170,6 +196,8 @@ pub(crate) struct KeyRow {
     created_by: String,
     expires_at: Option<OffsetDateTime>,
     revoked_at: Option<OffsetDateTime>,
+    requests_per_minute: Option<i32>,
+    concurrent_tasks: Option<i32>,
 }
 
 impl KeyRow {
@@ -185,6 +213,10 @@ impl KeyRow {
             created_by: self.created_by,
             expires_at: self.expires_at,
             revoked_at: self.revoked_at,
+            limits: KeyLimits {
+                requests_per_minute: self.requests_per_minute.map(i32::unsigned_abs),
+                concurrent_tasks: self.concurrent_tasks.map(i32::unsigned_abs),
+            },
         }
     }
 }

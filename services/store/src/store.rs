@@ -22,8 +22,8 @@ use crate::writer::Writer;
 /// How long the writers may take to write what is queued when the store closes.
 const FLUSH: Duration = Duration::from_secs(30);
 
-/// Connections for the beat, the sweep and the maintenance, so that none waits for another.
-const KEEPERS: u32 = 3;
+/// Connections for the beat, the sweep, the maintenance and the usage, so that none waits for another.
+const KEEPERS: u32 = 4;
 
 /// A node's store. Clones share everything; the loops end with [`Store::close`], or with the last clone.
 #[derive(Clone)]
@@ -109,6 +109,11 @@ impl Store {
 
     pub(crate) fn readers(&self) -> &PgPool {
         &self.shared.readers
+    }
+
+    /// Sees all tenants, but only what nodes write.
+    pub(crate) fn keepers(&self) -> &PgPool {
+        &self.shared.keeper.pool
     }
 
     pub(crate) fn retention(&self) -> Duration {

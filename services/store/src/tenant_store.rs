@@ -37,7 +37,7 @@ impl TenantStore {
     }
 
     /// A transaction that sees this tenant only.
-    async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
         let mut transaction = self.readers().begin().await?;
         sqlx::query("SELECT set_config('app.tenant', $1, true)")
             .bind(self.tenant.as_uuid().to_string())

@@ -29,6 +29,15 @@ async fn a_key_is_printed_once_works_and_stops_when_it_is_revoked() {
 }
 
 #[tokio::test]
+async fn a_key_may_have_limits_of_its_own() {
+    let tenant = Tenant::with_probe("keys-limits").await;
+    let create = ["keys", "create", "--scopes", "invoke", "--rate", "60", "--concurrent", "4", "--json"];
+    let made = tenant.pleat(&create).await.ok().json();
+    assert_eq!((made["requestsPerMinute"].as_u64(), made["concurrentTasks"].as_u64()), (Some(60), Some(4)), "{made}");
+    tenant.pleat(&["keys", "create", "--scopes", "invoke", "--rate", "0"]).await.failed(2);
+}
+
+#[tokio::test]
 async fn a_key_does_what_its_scopes_say_and_makes_no_more_than_itself() {
     let tenant = Tenant::with_probe("keys-scopes").await;
     let make = async |scopes: &str| tenant.pleat(&["keys", "create", "--scopes", scopes, "-q"]).await.ok();

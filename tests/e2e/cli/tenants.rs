@@ -31,6 +31,24 @@ async fn a_tenant_is_made_listed_and_deleted() {
 }
 
 #[tokio::test]
+async fn a_tenant_is_given_a_plan_and_another() {
+    let dev = Dev::shared().await;
+    dev.pleat(&["tenants", "create", "planned", "--plan", "small"]).await.ok();
+    let plan = async || {
+        let listed = dev.pleat(&["tenants", "list"]).await.ok().stdout;
+        let line = listed.lines().find(|line| line.starts_with("planned ")).unwrap_or_else(|| panic!("{listed}"));
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(plan().await, "small");
+    let set = dev.pleat(&["tenants", "set-plan", "planned", "unlimited"]).await.ok();
+    set.says(&["planned has the plan unlimited"]);
+    assert_eq!(plan().await, "unlimited");
+    let unknown = dev.pleat(&["tenants", "set-plan", "planned", "golden"]).await.failed(1);
+    unknown.says(&["there is no plan `golden`; there are small, standard, unlimited"]);
+    dev.pleat(&["tenants", "create", "planned-too", "--plan", "golden"]).await.failed(1);
+}
+
+#[tokio::test]
 async fn a_name_that_cannot_be_a_tenants_is_refused_before_anything_is_sent() {
     let dev = Dev::shared().await;
     for name in ["Upper", "-dash", "under_score", ""] {

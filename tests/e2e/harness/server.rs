@@ -40,6 +40,7 @@ fn new_runtime(directory: &tempfile::TempDir, instances: u32) -> Runtime {
 /// A server with the tenant `acme`, whose keys are here by name.
 pub struct TestServer {
     pub store: Store,
+    pub engine: Engine,
     pub client: reqwest::Client,
     /// The control host.
     pub url: String,
@@ -74,10 +75,17 @@ impl TestServer {
 
     /// On a runtime of its own, for a test that counts what runs in it. Few tests can: see `runtime`.
     pub async fn start_alone() -> (Self, Runtime, tempfile::TempDir) {
+        Self::start_alone_with(8, |_| {}).await
+    }
+
+    pub async fn start_alone_with(
+        instances: u32,
+        engine_config: impl FnOnce(&mut EngineConfig),
+    ) -> (Self, Runtime, tempfile::TempDir) {
         let directory = tempfile::tempdir().expect("a directory for artefacts");
-        let runtime = new_runtime(&directory, 8);
+        let runtime = new_runtime(&directory, instances);
         let store = StoreConfig::new(database().await);
-        (Self::put_together(store, runtime.clone(), |_| {}, |_| {}).await, runtime, directory)
+        (Self::put_together(store, runtime.clone(), engine_config, |_| {}).await, runtime, directory)
     }
 
     async fn put_together(
@@ -112,6 +120,7 @@ impl TestServer {
             invoke: key(&[Scope::Invoke], "invoke").await,
             read: key(&[Scope::Read], "read").await,
             store,
+            engine,
             client: reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap(),
             url,
             _stop: stop.drop_guard(),

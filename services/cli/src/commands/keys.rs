@@ -29,7 +29,9 @@ pub struct KeysArgs {
 #[derive(Subcommand)]
 enum KeysCommand {
     /// Create a key; it is shown once, on stdout
-    #[command(after_help = "Examples:\n  pleat keys create --scopes invoke --label frontend --expires 90d")]
+    #[command(
+        after_help = "Examples:\n  pleat keys create --scopes invoke --label frontend --expires 90d\n  pleat keys create --scopes invoke --rate 60 --concurrent 4"
+    )]
     Create {
         /// What it may do: admin, deploy, invoke, read
         #[arg(long, alias = "scope", value_name = "SCOPE,…", value_delimiter = ',', required = true)]
@@ -40,6 +42,12 @@ enum KeysCommand {
         /// When it ends: 12h, 30d, or a time such as 2027-01-01T00:00:00Z [default: never]
         #[arg(long, value_name = "WHEN", value_parser = expiry)]
         expires: Option<OffsetDateTime>,
+        /// Requests per minute that it may send at most, within what the tenant may
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
+        rate: Option<u32>,
+        /// Tasks that it may have running at once
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
+        concurrent: Option<u32>,
     },
     /// List the keys
     #[command(after_help = "Examples:\n  pleat keys list")]
@@ -78,20 +86,23 @@ struct Key {
 
 pub async fn run(args: &KeysArgs, context: &Context<'_>) -> Result<()> {
     match &args.command {
-        KeysCommand::Create { scopes, label, expires } => create(scopes, label, *expires, context).await,
+        KeysCommand::Create { scopes, label, expires, rate, concurrent } => {
+            let mut body = Map::new();
+            body.insert("scopes".to_owned(), json!(scopes));
+            body.insert("label".to_owned(), json!(label));
+            body.insert("expiresAt".to_owned(), json!(expires.map(timestamp::format)));
+            body.insert("requestsPerMinute".to_owned(), json!(rate));
+            body.insert("concurrentTasks".to_owned(), json!(concurrent));
+            body.retain(|_, value| !value.is_null());
+            create(body, context).await
+        }
         KeysCommand::List => list(context).await,
         KeysCommand::Revoke { id } => revoke(id, context).await,
     }
 }
 
-async fn create(scopes: &[Scope], label: &str, expires: Option<OffsetDateTime>, context: &Context<'_>) -> Result<()> {
+async fn create(body: Map<String, Value>, context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Admin)?;
-    let mut body = Map::new();
-    body.insert("scopes".to_owned(), json!(scopes));
-    body.insert("label".to_owned(), json!(label));
-    if let Some(at) = expires {
-        body.insert("expiresAt".to_owned(), json!(timestamp::format(at)));
-    }
     let answer = client.post(client.in_tenant(&["keys"]).await?, &Value::Object(body)).await?;
     if context.output.json() {
         return Ok(context.output.document(&answer)?);

@@ -4,11 +4,11 @@ use std::io::{BufRead, IsTerminal};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use pleat_domain::TenantSlug;
+use pleat_domain::{PlanName, TenantSlug};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::arguments::tenant_slug;
+use crate::arguments::{plan_name, tenant_slug};
 use crate::commands::{Context, parse};
 use crate::output::{Table, moment};
 use crate::problem::Problem;
@@ -16,11 +16,12 @@ use crate::target::Role;
 
 const EXAMPLES: &str = "\
 Examples:
-  pleat tenants create acme
+  pleat tenants create acme --plan small
+  pleat tenants set-plan acme standard
   pleat tenants list
   pleat tenants delete acme --yes";
 
-/// Create, list and delete tenants (operator)
+/// Create, list and delete tenants, and say what they may use (operator)
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TenantsArgs {
@@ -31,10 +32,21 @@ pub struct TenantsArgs {
 #[derive(Subcommand)]
 enum TenantsCommand {
     /// Create a tenant; its admin key is shown once
-    #[command(after_help = "Examples:\n  pleat tenants create acme")]
+    #[command(after_help = "Examples:\n  pleat tenants create acme\n  pleat tenants create acme --plan small")]
     Create {
         #[arg(value_name = "NAME", value_parser = tenant_slug)]
         slug: TenantSlug,
+        /// What it may use: small, standard, unlimited or a plan of the server's configuration [default: standard]
+        #[arg(long, value_name = "PLAN", value_parser = plan_name)]
+        plan: Option<PlanName>,
+    },
+    /// Give a tenant another plan, at once
+    #[command(after_help = "Examples:\n  pleat tenants set-plan acme unlimited")]
+    SetPlan {
+        #[arg(value_name = "NAME", value_parser = tenant_slug)]
+        slug: TenantSlug,
+        #[arg(value_name = "PLAN", value_parser = plan_name)]
+        plan: PlanName,
     },
     /// List the tenants
     #[command(after_help = "Examples:\n  pleat tenants list")]
@@ -67,21 +79,23 @@ struct Tenants {
 #[serde(rename_all = "camelCase")]
 struct Tenant {
     slug: String,
+    plan: String,
     url: String,
     created_at: Option<String>,
 }
 
 pub async fn run(args: &TenantsArgs, context: &Context<'_>) -> Result<()> {
     match &args.command {
-        TenantsCommand::Create { slug } => create(slug, context).await,
+        TenantsCommand::Create { slug, plan } => create(slug, plan.as_ref(), context).await,
+        TenantsCommand::SetPlan { slug, plan } => set_plan(slug, plan, context).await,
         TenantsCommand::List => list(context).await,
         TenantsCommand::Delete { slug, yes } => delete(slug, *yes, context).await,
     }
 }
 
-async fn create(slug: &TenantSlug, context: &Context<'_>) -> Result<()> {
+async fn create(slug: &TenantSlug, plan: Option<&PlanName>, context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Operator)?;
-    let answer = client.post(client.control(&["tenants"]), &json!({ "slug": slug })).await?;
+    let answer = client.post(client.control(&["tenants"]), &json!({ "slug": slug, "plan": plan })).await?;
     if context.output.json() {
         return Ok(context.output.document(&answer)?);
     }
@@ -94,13 +108,24 @@ async fn create(slug: &TenantSlug, context: &Context<'_>) -> Result<()> {
     Ok(context.output.line(&facts.render())?)
 }
 
+async fn set_plan(slug: &TenantSlug, plan: &PlanName, context: &Context<'_>) -> Result<()> {
+    let client = context.connect(Role::Operator)?;
+    let url = client.control(&["tenants", slug.as_str(), "plan"]);
+    let answer = client.put(url, &json!({ "plan": plan })).await?;
+    if context.output.json() {
+        return Ok(context.output.document(&answer)?);
+    }
+    context.output.note(&format!("{slug} has the plan {plan}"));
+    Ok(())
+}
+
 async fn list(context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Operator)?;
     let answer = client.get(client.control(&["tenants"])).await?;
     context.show(answer, |Tenants { tenants }| {
-        let mut table = Table::new(&["NAME", "CREATED", "URL"]);
+        let mut table = Table::new(&["NAME", "PLAN", "CREATED", "URL"]);
         for tenant in tenants {
-            table.row([tenant.slug, moment(tenant.created_at.as_deref()), tenant.url]);
+            table.row([tenant.slug, tenant.plan, moment(tenant.created_at.as_deref()), tenant.url]);
         }
         table.render()
     })

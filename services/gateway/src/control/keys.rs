@@ -22,7 +22,8 @@ pub(crate) async fn create(
     sent: Body,
 ) -> Result<(StatusCode, Json<KeyView>), Problem> {
     let wish: NewKey = query::json(&headers, sent).await?;
-    let request = NewKeyRequest { scopes: wish.scopes, label: wish.label, expires_at: wish.expires_at };
+    let limits = wish.limits()?;
+    let request = NewKeyRequest { scopes: wish.scopes, label: wish.label, expires_at: wish.expires_at, limits };
     let key = app.engine.create_key(&member.tenant, &member.principal, &request).await?;
     let view = KeyView {
         id: key.id,
@@ -33,6 +34,8 @@ pub(crate) async fn create(
         created_at: None,
         expires_at: wish.expires_at.map(pleat_domain::timestamp::format),
         revoked_at: None,
+        requests_per_minute: key.limits.requests_per_minute,
+        concurrent_tasks: key.limits.concurrent_tasks,
     };
     Ok((StatusCode::CREATED, Json(view)))
 }

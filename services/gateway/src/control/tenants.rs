@@ -4,11 +4,11 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use http::{HeaderMap, StatusCode};
-use pleat_domain::TenantSlug;
+use pleat_domain::{PlanName, TenantSlug};
 use pleat_engine::EngineError;
 
 use super::query;
-use super::views::{NewTenant, TenantView, Tenants};
+use super::views::{NewPlan, NewTenant, TenantView, Tenants};
 use crate::app::App;
 use crate::extract::{Member, Named, Platform};
 use crate::problem::Problem;
@@ -26,7 +26,8 @@ pub(crate) async fn create(
 ) -> Result<(StatusCode, Json<TenantView>), Problem> {
     let wish: NewTenant = query::json(&headers, sent).await?;
     let slug = TenantSlug::parse(&wish.slug).map_err(|fault| Problem::invalid(fault.to_string()))?;
-    let (tenant, key) = app.engine.create_tenant(&principal, &slug).await?;
+    let plan = wish.plan.unwrap_or_else(PlanName::standard);
+    let (tenant, key) = app.engine.create_tenant(&principal, &slug, &plan).await?;
     let view = TenantView { admin_key: Some(key.text), ..TenantView::new(&tenant, &site.base_url) };
     Ok((StatusCode::CREATED, Json(view)))
 }
@@ -52,6 +53,23 @@ pub(crate) async fn show(
 ) -> Result<Json<TenantView>, Problem> {
     app.engine.functions(&member.tenant, &member.principal).await?;
     Ok(Json(TenantView::new(&member.tenant, &site.base_url)))
+}
+
+/// Give a tenant another plan.
+#[utoipa::path(put, operation_id = "setPlan", path = "/tenants/{tenant}/plan", params(("tenant" = String, Path)),
+    request_body = NewPlan, responses((status = 200, body = TenantView), (status = 404)), security(("key" = [])))]
+pub(crate) async fn set_plan(
+    State(app): State<App>,
+    Extension(site): Extension<ControlSite>,
+    Platform(principal): Platform,
+    Named(tenant): Named,
+    headers: HeaderMap,
+    sent: Body,
+) -> Result<Json<TenantView>, Problem> {
+    let wish: NewPlan = query::json(&headers, sent).await?;
+    let slug = TenantSlug::parse(&tenant).map_err(|_| EngineError::UnknownTenant)?;
+    let tenant = app.engine.set_plan(&principal, &slug, &wish.plan).await?;
+    Ok(Json(TenantView::new(&tenant, &site.base_url)))
 }
 
 /// End a tenant. Its name is not given out again.

@@ -1,12 +1,14 @@
 //! The JSON of the control API: what is shown, and what is taken.
 
 use pleat_domain::task::Ask;
-use pleat_domain::{Artifact, Failure, Grants, Message, Raw, Scopes, Task, Tenant, timestamp};
+use pleat_domain::{Artifact, Failure, Grants, KeyLimits, Message, PlanName, Raw, Scopes, Task, Tenant, timestamp};
 use pleat_engine::{DeployReport, KeyRecord, LogEntry, Skill, VersionRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use time::OffsetDateTime;
 use utoipa::ToSchema;
+
+use crate::problem::Problem;
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -23,12 +25,26 @@ pub(crate) struct Whoami {
 pub(crate) struct NewTenant {
     /// 3 to 40 of a-z, 0-9 and single hyphens inside.
     pub(crate) slug: String,
+    /// Absent: `standard`.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    pub(crate) plan: Option<PlanName>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewPlan {
+    /// One of the platform's plans.
+    #[schema(value_type = String)]
+    pub(crate) plan: PlanName,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TenantView {
     pub(crate) slug: String,
+    /// What it may use.
+    pub(crate) plan: String,
     pub(crate) created_at: String,
     pub(crate) url: String,
     pub(crate) card_url: String,
@@ -43,6 +59,7 @@ impl TenantView {
         let url = format!("{control_url}/t/{}", tenant.slug);
         Self {
             slug: tenant.slug.to_string(),
+            plan: tenant.plan.to_string(),
             created_at: timestamp::format(tenant.created_at),
             card_url: format!("{url}/.well-known/agent-card.json"),
             a2a_url: format!("{url}/_a2a/"),
@@ -68,6 +85,25 @@ pub(crate) struct NewKey {
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schema(value_type = Option<String>)]
     pub(crate) expires_at: Option<OffsetDateTime>,
+    /// At most those of the key that asks; 1 or more.
+    #[serde(default)]
+    requests_per_minute: Option<u32>,
+    /// Tasks that run at once; 1 or more.
+    #[serde(default)]
+    concurrent_tasks: Option<u32>,
+}
+
+impl NewKey {
+    pub(crate) fn limits(&self) -> Result<KeyLimits, Problem> {
+        for (name, most) in
+            [("requestsPerMinute", self.requests_per_minute), ("concurrentTasks", self.concurrent_tasks)]
+        {
+            if most.is_some_and(|most| !(1..=1_000_000_000).contains(&most)) {
+                return Err(Problem::invalid(format!("`{name}` must be 1 to 1000000000")));
+            }
+        }
+        Ok(KeyLimits { requests_per_minute: self.requests_per_minute, concurrent_tasks: self.concurrent_tasks })
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -88,6 +124,10 @@ pub(crate) struct KeyView {
     pub(crate) expires_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) revoked_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) requests_per_minute: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) concurrent_tasks: Option<u32>,
 }
 
 impl From<KeyRecord> for KeyView {
@@ -101,6 +141,8 @@ impl From<KeyRecord> for KeyView {
             created_at: Some(timestamp::format(record.created_at)),
             expires_at: record.expires_at.map(timestamp::format),
             revoked_at: record.revoked_at.map(timestamp::format),
+            requests_per_minute: record.limits.requests_per_minute,
+            concurrent_tasks: record.limits.concurrent_tasks,
         }
     }
 }

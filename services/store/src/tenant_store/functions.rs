@@ -2,7 +2,7 @@
 
 mod rows;
 
-use pleat_domain::{Grants, Raw, SkillName, VersionHash};
+use pleat_domain::{Grants, Limit, Raw, SkillName, VersionHash};
 use sqlx::types::Json;
 use sqlx::{PgConnection, Postgres, Transaction};
 use time::OffsetDateTime;
@@ -23,6 +23,13 @@ pub struct NewVersion {
     pub manifest: Raw,
     pub grants: Grants,
     pub created_by: String,
+}
+
+/// What a tenant may have deployed at most.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Room {
+    pub functions: Option<u64>,
+    pub source_bytes: Option<u64>,
 }
 
 /// What a deploy came to.
@@ -71,8 +78,8 @@ pub struct VersionRow {
 }
 
 impl TenantStore {
-    /// Adds the version and switches to it, or changes nothing.
-    pub async fn deploy(&self, new: NewVersion) -> Result<Deployed, StoreError> {
+    /// Adds the version and switches to it, or changes nothing: also where there is no room for it.
+    pub async fn deploy(&self, new: NewVersion, room: Room) -> Result<Deployed, StoreError> {
         let mut transaction = self.begin().await?;
         // The generation's row lock also puts a tenant's deploys in line.
         self.raise_generation(&mut transaction).await?;
@@ -81,7 +88,13 @@ impl TenantStore {
             transaction.rollback().await?;
             return Ok(Deployed { version, created: false });
         }
+        let before = self.deployed(&mut transaction).await?;
         let version = self.insert_version(&mut transaction, &new).await?;
+        let after = self.deployed(&mut transaction).await?;
+        if let Some(full) = before.grown_beyond(room, after) {
+            transaction.rollback().await?;
+            return Err(full);
+        }
         transaction.commit().await?;
         Ok(Deployed { version, created: true })
     }
@@ -196,6 +209,20 @@ impl TenantStore {
         Ok(())
     }
 
+    async fn deployed(&self, connection: &mut PgConnection) -> Result<Holdings, StoreError> {
+        let (functions, source_bytes) = sqlx::query_as::<_, (i64, i64)>(
+            "SELECT count(*), coalesce(sum(v.size), 0)::bigint
+             FROM functions f
+             JOIN function_versions v
+               ON v.tenant_id = f.tenant_id AND v.function = f.name AND v.version = f.active_version
+             WHERE f.tenant_id = $1 AND f.deleted_at IS NULL",
+        )
+        .bind(self.tenant.as_uuid())
+        .fetch_one(connection)
+        .await?;
+        Ok(Holdings { functions: functions.unsigned_abs(), source_bytes: source_bytes.unsigned_abs() })
+    }
+
     async fn same_as_active(&self, connection: &mut PgConnection, new: &NewVersion) -> Result<Option<i32>, StoreError> {
         let active = sqlx::query_as::<_, (i32, Vec<u8>, Json<Grants>)>(
             "SELECT v.version, v.hash, v.grants
@@ -248,6 +275,25 @@ impl TenantStore {
         .execute(connection)
         .await?;
         Ok(version)
+    }
+}
+
+/// What a tenant has deployed.
+#[derive(Clone, Copy)]
+struct Holdings {
+    functions: u64,
+    source_bytes: u64,
+}
+
+impl Holdings {
+    /// Who has too much already (a plan was made smaller) may still replace it by less.
+    fn grown_beyond(self, room: Room, after: Self) -> Option<StoreError> {
+        let beyond = |before: u64, after: u64, most: Option<u64>| most.filter(|most| after > *most && after > before);
+        if let Some(most) = beyond(self.functions, after.functions, room.functions) {
+            return Some(StoreError::NoRoom { limit: Limit::Functions, most });
+        }
+        let most = beyond(self.source_bytes, after.source_bytes, room.source_bytes)?;
+        Some(StoreError::NoRoom { limit: Limit::SourceBytes, most })
     }
 }
 

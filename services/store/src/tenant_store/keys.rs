@@ -15,7 +15,8 @@ impl TenantStore {
     pub async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
         let mut transaction = self.begin().await?;
         let rows = sqlx::query_as::<_, KeyRow>(
-            "SELECT id, tenant_id, mac, scopes, label, last_four, created_at, created_by, expires_at, revoked_at
+            "SELECT id, tenant_id, mac, scopes, label, last_four, created_at, created_by, expires_at,
+               revoked_at, requests_per_minute, concurrent_tasks
              FROM api_keys WHERE tenant_id = $1 ORDER BY created_at, id",
         )
         .bind(self.tenant.as_uuid())

@@ -1,14 +1,14 @@
 //! Row-level security: the second lock, tried with the first one open.
 
-use pleat_domain::{Grants, SkillName, VersionHash};
-use pleat_store::{Change, NewVersion, Written};
+use pleat_domain::{Grants, SkillName, Usage, VersionHash};
+use pleat_store::{Change, NewVersion, Room, UsageRow, Written};
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use crate::platform::key;
 use crate::support::{Fixture, count, plain, raw, running, step, task};
 
-const TENANT_TABLES: [&str; 7] =
-    ["api_keys", "functions", "function_versions", "tasks", "task_events", "task_logs", "task_aliases"];
+const TENANT_TABLES: [&str; 8] =
+    ["api_keys", "functions", "function_versions", "tasks", "task_events", "task_logs", "task_aliases", "usage"];
 
 async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
     let mut tenants = Vec::new();
@@ -25,7 +25,7 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
             grants: Grants::default(),
             created_by: "key:x".into(),
         };
-        handle.deploy(new).await.unwrap();
+        handle.deploy(new, Room::default()).await.unwrap();
         let mut task = running();
         task.alias = Some("mine".into());
         let mut commit = step(&tenant, &task, Change::Insert);
@@ -35,6 +35,9 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
             message: "hello".into(),
         });
         assert_eq!(fixture.store.writer().commit(commit).await.unwrap(), Written::Done);
+        let (skill, day) = (SkillName::parse("echo").unwrap(), task.created_at.date());
+        let usage = Usage { calls: 1, ..Usage::default() };
+        fixture.store.add_usage(vec![UsageRow { tenant: tenant.id, day, skill, usage }]).await.unwrap();
         tenants.push(tenant);
     }
     tenants.try_into().unwrap()

@@ -1,7 +1,7 @@
 //! Opening a store: migrations, races, and databases that are not ours to open.
 
 use futures::future::join_all;
-use pleat_domain::TenantSlug;
+use pleat_domain::{PlanName, TenantSlug};
 use pleat_store::{Store, StoreConfig, StoreError};
 use sqlx::{Connection, PgConnection};
 
@@ -42,7 +42,7 @@ async fn a_plain_login_that_may_make_roles_is_enough() {
     let (head, options) = url.split_once('?').unwrap();
     let options: Vec<&str> = options.split('&').filter(|option| !option.starts_with("user=")).collect();
     let store = Store::open(StoreConfig::new(format!("{head}?{}&user=plain", options.join("&")))).await.unwrap();
-    let tenant = store.create_tenant(&TenantSlug::parse("acme").unwrap()).await.unwrap();
+    let tenant = store.create_tenant(&TenantSlug::parse("acme").unwrap(), &PlanName::standard()).await.unwrap();
     let task = crate::support::task();
     let commit = crate::support::plain(&tenant, &task, pleat_store::Change::Insert);
     store.writer().commit(commit).await.unwrap();

@@ -1,6 +1,6 @@
 //! Tenants and keys.
 
-use pleat_domain::{Scope, Scopes, TenantSlug};
+use pleat_domain::{KeyLimits, PlanName, Scope, Scopes, TenantSlug};
 use pleat_store::{NewKey, StoreError};
 
 use crate::support::Fixture;
@@ -14,6 +14,7 @@ pub fn key(id: &str) -> NewKey {
         last_four: "abcd".into(),
         created_by: "key:root".into(),
         expires_at: None,
+        limits: KeyLimits::default(),
     }
 }
 
@@ -34,7 +35,7 @@ async fn a_deleted_tenants_name_stays_taken_and_its_keys_are_gone() {
     assert_eq!(store.key_tenant(tenant.id).await.unwrap(), None);
     assert!(store.list_tenants().await.unwrap().is_empty());
     assert!(store.key("k1").await.unwrap().is_none());
-    let again = store.create_tenant(&TenantSlug::parse("acme").unwrap()).await.unwrap_err();
+    let again = store.create_tenant(&TenantSlug::parse("acme").unwrap(), &PlanName::standard()).await.unwrap_err();
     assert!(matches!(&again, StoreError::SlugTaken(slug) if slug.as_str() == "acme"), "{again:?}");
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use pleat_domain::event::StatusChange;
 use pleat_domain::{
-    Artifact, Caller, ContextId, Door, Event, EventBody, Raw, SkillName, Task, TaskId, TaskState, Tenant, TenantSlug,
-    json,
+    Artifact, Caller, ContextId, Door, Event, EventBody, PlanName, Raw, SkillName, Task, TaskId, TaskState, Tenant,
+    TenantSlug, json,
 };
 use pleat_store::embedded::{Database, EmbeddedConfig};
 use pleat_store::{Change, Commit, Store, StoreConfig, TenantStore};
@@ -39,7 +39,7 @@ impl Fixture {
     }
 
     pub async fn tenant(&self, slug: &str) -> (Tenant, TenantStore) {
-        let tenant = self.store.create_tenant(&TenantSlug::parse(slug).unwrap()).await.unwrap();
+        let tenant = self.store.create_tenant(&TenantSlug::parse(slug).unwrap(), &PlanName::standard()).await.unwrap();
         let handle = self.store.tenant(tenant.id);
         (tenant, handle)
     }

@@ -1,0 +1,96 @@
+//! Admission: whether a call may run now. Asked before anything is written or run.
+
+use std::sync::Arc;
+
+use pleat_domain::{Plan, Principal, SkillName, Task, TaskState, Tenant, Usage};
+use pleat_runtime::CallReport;
+
+use crate::book::Entry;
+use crate::catalog::Skill;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::slots::{Slot, SlotUse};
+
+/// The right to run one turn of one task; what it holds is free again when it is dropped.
+pub(crate) struct Permit {
+    entry: Entry,
+    slot: Option<Slot>,
+}
+
+impl Engine {
+    /// What the tenant may use.
+    pub fn plan_of(&self, tenant: &Tenant) -> Plan {
+        let plans = &self.inner.config.plans;
+        // A plan that the configuration no longer has must not become no limit at all.
+        plans.get(&tenant.plan).copied().unwrap_or_default()
+    }
+
+    /// How full this node is.
+    pub fn slots(&self) -> SlotUse {
+        self.inner.slots.used()
+    }
+
+    /// Counts a request of a caller that was authenticated.
+    pub(crate) fn count_request(&self, tenant: &Tenant, principal: &Principal) -> Result<(), EngineError> {
+        self.inner.books.request(tenant.id, principal, &self.plan_of(tenant))
+    }
+
+    /// Whether the tenant may store anything more today.
+    pub(crate) fn may_store(&self, tenant: &Tenant) -> Result<(), EngineError> {
+        self.inner.books.of(tenant.id).may_store(&self.plan_of(tenant))
+    }
+
+    pub(crate) fn count_upload(&self, tenant: &Tenant, skill: &SkillName, size: usize) {
+        let usage = Usage { upload_bytes: u64::try_from(size).unwrap_or(u64::MAX), ..Usage::default() };
+        self.inner.books.of(tenant.id).add(skill, usage);
+    }
+
+    /// Waits for an instance slot, if the tenant and the key may have one more task at all.
+    pub(crate) async fn enter(
+        &self,
+        tenant: &Arc<Tenant>,
+        principal: &Principal,
+        skill: &Skill,
+    ) -> Result<Permit, EngineError> {
+        let plan = self.plan_of(tenant);
+        let entry = self.inner.books.begin(tenant.id, principal, &plan)?;
+        // What cannot be loaded fails when it is called, and needs no more than any other until then.
+        let places = self.inner.runtime.load(&skill.code).await.map_or(1, |function| function.places());
+        let patience = self.inner.config.slot_wait;
+        let slot = self.inner.slots.take(tenant.id, places, plan.slot_percent, patience).await?;
+        Ok(Permit { entry, slot: Some(slot) })
+    }
+}
+
+impl Permit {
+    /// Counts what the turn has used: the one place where calls are metered. `output` are the bytes that it delivered.
+    /// Its instance is gone by now, and so is its hold on the slot.
+    pub(crate) fn record(&mut self, skill: &Skill, task: &Task, report: &Used, output: usize) {
+        let bytes = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
+        let usage = Usage {
+            calls: 1,
+            failures: u64::from(task.state == TaskState::Failed),
+            cpu_us: report.cpu_us,
+            wall_us: report.wall_us,
+            input_bytes: bytes(task.input.get().len()),
+            output_bytes: bytes(output),
+            upload_bytes: 0,
+        };
+        self.entry.record(&skill.name, usage);
+        self.slot = None;
+    }
+}
+
+/// What the sandbox reports of a call's cost.
+#[derive(Clone, Copy)]
+pub(crate) struct Used {
+    cpu_us: u64,
+    wall_us: u64,
+}
+
+impl Used {
+    pub(crate) fn of(report: &CallReport) -> Self {
+        let micros = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        Self { cpu_us: micros(report.cpu), wall_us: micros(report.wall) }
+    }
+}
