@@ -36,6 +36,8 @@ pub enum Measurement {
     Deploy,
     /// The agent card against a plain hello
     Card,
+    /// A quiet tenant beside one with spinning guests
+    Noisy,
 }
 
 impl Options {
