@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use pleat_domain::CallLimits;
-use rustix::process::{Resource, Rlimit, nice, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::prepass::{self, Unfit};
 use super::protocol::{self, Fault, Job, Request};
@@ -21,7 +21,6 @@ use crate::source::Language;
 /// Parsers of nested text recurse.
 const STACK: usize = 32 << 20;
 const OPEN_FILES: u64 = 64;
-const NICENESS: i32 = 10;
 /// What the top level of a script may use; the same as a call.
 const LOADING: SnapshotLimits =
     SnapshotLimits { cpu: Duration::from_millis(CallLimits::DEFAULT.cpu_ms), memory: CallLimits::DEFAULT.memory_bytes };
@@ -50,8 +49,6 @@ fn serve() -> io::Result<()> {
 }
 
 fn restrain(request: &Request) -> io::Result<()> {
-    // A deploy can wait; callers of what is deployed should not notice it.
-    nice(NICENESS)?;
     let limit = |resource, most| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     limit(Resource::Core, 0)?;
     limit(Resource::Nofile, OPEN_FILES)?;
