@@ -14,6 +14,8 @@ pub enum Reason {
     MemoryLimit,
     StackLimit,
     OutputLimit,
+    /// It used the platform too often, or moved too much through it.
+    HostCallLimit,
     /// The guest trapped: a panic, an abort, an access outside its memory.
     Trap,
     /// The guest ended its process instead of returning.
@@ -39,6 +41,7 @@ impl Reason {
             Self::MemoryLimit => "memory_limit",
             Self::StackLimit => "stack_limit",
             Self::OutputLimit => "output_limit",
+            Self::HostCallLimit => "host_call_limit",
             Self::Trap => "trap",
             Self::Exit => "exit",
             Self::BadOutput => "bad_output",

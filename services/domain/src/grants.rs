@@ -1,6 +1,10 @@
 //! What the deployer allowed. A manifest requests; grants are what counts.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
+
+use crate::capability::Capability;
 
 /// Who may call a skill and who sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
@@ -35,4 +39,38 @@ pub struct Grants {
     pub hosts: Vec<String>,
     pub skills: Vec<String>,
     pub key_value: bool,
+}
+
+impl Grants {
+    /// Each single thing in it.
+    pub fn capabilities(&self) -> BTreeSet<Capability> {
+        let mut all = BTreeSet::new();
+        if self.visibility == Visibility::Public {
+            all.insert(Capability::Public);
+        }
+        all.extend(self.secrets.iter().cloned().map(Capability::Secret));
+        all.extend(self.config.iter().cloned().map(Capability::Config));
+        all.extend(self.hosts.iter().cloned().map(Capability::Host));
+        all.extend(self.skills.iter().cloned().map(Capability::Skill));
+        if self.key_value {
+            all.insert(Capability::KeyValue);
+        }
+        all
+    }
+
+    /// The grants that these are. Who may call the function is decided apart.
+    pub fn of(visibility: Visibility, capabilities: impl IntoIterator<Item = Capability>) -> Self {
+        let mut grants = Self { visibility, ..Self::default() };
+        for capability in capabilities {
+            match capability {
+                Capability::Public => {}
+                Capability::Secret(name) => grants.secrets.push(name),
+                Capability::Config(name) => grants.config.push(name),
+                Capability::Host(name) => grants.hosts.push(name),
+                Capability::Skill(name) => grants.skills.push(name),
+                Capability::KeyValue => grants.key_value = true,
+            }
+        }
+        grants
+    }
 }

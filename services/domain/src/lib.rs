@@ -3,6 +3,7 @@
 //! Pure: no I/O, no async, no clock of its own. Every other crate speaks in these types, and the
 //! wire formats of the doors are projections of them.
 
+pub mod capability;
 pub mod content;
 pub mod event;
 pub mod failure;
@@ -18,12 +19,14 @@ pub mod plan;
 pub mod principal;
 pub mod quota;
 pub mod scope;
+pub mod setting;
 pub mod task;
 pub mod tenant;
 pub mod timestamp;
 pub mod turns;
 pub mod usage;
 
+pub use capability::Capability;
 pub use content::Block;
 pub use event::{Event, EventBody, LogLevel, LogLine};
 pub use failure::{Failure, Reason};
@@ -38,6 +41,7 @@ pub use plan::{Plan, PlanName, Plans};
 pub use principal::{Caller, Principal};
 pub use quota::{KeyLimits, Limit};
 pub use scope::{Scope, Scopes};
+pub use setting::SettingName;
 pub use task::{Artifact, Door, Task, TaskState};
 pub use tenant::{Tenant, TenantId, TenantSlug};
 pub use usage::Usage;

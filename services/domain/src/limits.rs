@@ -19,6 +19,22 @@ pub const CALL_DEPTH: u32 = 8;
 pub const TABLE_ELEMENTS: usize = 20_000;
 /// What a function's failure, stack trace included, may be long.
 pub const FAILURE_TEXT: usize = 8 * KIB;
+/// Calls and requests of one guest that are worked on at the same time; further ones wait their turn.
+pub const PENDING_AT_ONCE: usize = 16;
+/// Calls and requests that one guest has started and not dropped yet.
+pub const PENDING_HELD: usize = 256;
+/// The value of a secret or a setting.
+pub const SETTING_VALUE: usize = 64 * KIB;
+/// Secrets of one tenant; settings are counted apart.
+pub const SETTINGS: usize = 200;
+pub const KEY_VALUE_KEY: usize = 512;
+pub const KEY_VALUE_VALUE: usize = 64 * KIB;
+/// Keys, values and 64 bytes for each entry, over all of a tenant.
+pub const KEY_VALUE_TENANT: usize = 64 * MIB;
+/// Keys listed at once.
+pub const KEY_VALUE_PAGE: u32 = 1_000;
+/// Secrets, settings, hosts and skills that one function may ask for, each.
+pub const CAPABILITIES: usize = 100;
 
 /// What one call may use. `DEFAULT` where nothing is asked for; a manifest may ask for up to `MOST`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +49,10 @@ pub struct CallLimits {
     pub events: usize,
     pub log_bytes: usize,
     pub log_line_bytes: usize,
+    /// Uses of configuration, secrets, key-value, calls, HTTP and the conversation together.
+    pub host_calls: usize,
+    /// What crosses in these, both ways.
+    pub host_bytes: usize,
 }
 
 impl CallLimits {
@@ -45,6 +65,8 @@ impl CallLimits {
         events: 10_000,
         log_bytes: 256 * KIB,
         log_line_bytes: 8 * KIB,
+        host_calls: 10_000,
+        host_bytes: 64 * MIB,
     };
 
     pub const MOST: Self = Self {
@@ -56,6 +78,8 @@ impl CallLimits {
         events: 10_000,
         log_bytes: 256 * KIB,
         log_line_bytes: 8 * KIB,
+        host_calls: 100_000,
+        host_bytes: 256 * MIB,
     };
 
     /// The name of the first limit that exceeds `MOST`.
@@ -69,6 +93,8 @@ impl CallLimits {
             ("events", self.events > Self::MOST.events),
             ("logBytes", self.log_bytes > Self::MOST.log_bytes),
             ("logLineBytes", self.log_line_bytes > Self::MOST.log_line_bytes),
+            ("hostCalls", self.host_calls > Self::MOST.host_calls),
+            ("hostBytes", self.host_bytes > Self::MOST.host_bytes),
         ];
         rows.into_iter().find_map(|(name, exceeds)| exceeds.then_some(name))
     }

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::capability::BadCapability;
 use crate::grants::{Grants, Visibility};
-use crate::limits::CallLimits;
+use crate::limits::{self, CallLimits};
 
 /// The manifest. Unknown fields are ignored, so that a function built for a newer platform still deploys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
@@ -58,6 +59,33 @@ pub struct Capabilities {
     pub key_value: bool,
 }
 
+impl Capabilities {
+    fn check(&self) -> Result<(), BadManifest> {
+        let lists =
+            [("secrets", &self.secrets), ("config", &self.config), ("hosts", &self.hosts), ("skills", &self.skills)];
+        for (field, names) in lists {
+            if names.len() > limits::CAPABILITIES {
+                return Err(BadManifest::TooManyCapabilities { field, count: names.len() });
+            }
+        }
+        for capability in self.requested(Visibility::default()).capabilities() {
+            capability.checked()?;
+        }
+        Ok(())
+    }
+
+    fn requested(&self, visibility: Visibility) -> Grants {
+        Grants {
+            visibility,
+            secrets: self.secrets.clone(),
+            config: self.config.clone(),
+            hosts: self.hosts.clone(),
+            skills: self.skills.clone(),
+            key_value: self.key_value,
+        }
+    }
+}
+
 /// Why a manifest is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadManifest {
@@ -71,6 +99,10 @@ pub enum BadManifest {
     TooLong { field: &'static str, length: usize, most: usize },
     #[error("`limits.{0}` asks for more than this platform gives")]
     LimitTooHigh(&'static str),
+    #[error("`capabilities.{field}` asks for {count}; the most is {most}", most = limits::CAPABILITIES)]
+    TooManyCapabilities { field: &'static str, count: usize },
+    #[error("`capabilities`: {0}")]
+    Capability(#[from] BadCapability),
 }
 
 impl Manifest {
@@ -102,6 +134,7 @@ impl Manifest {
                 return Err(BadManifest::TooLong { field, length, most });
             }
         }
+        self.capabilities.check()?;
         match self.limits.as_ref().and_then(CallLimits::exceeds_most) {
             Some(limit) => Err(BadManifest::LimitTooHigh(limit)),
             None => Ok(self),
@@ -119,15 +152,7 @@ impl Manifest {
 
     /// Everything that was asked for: what a deployer sees, and grants or not.
     pub fn requested(&self) -> Grants {
-        let asked = &self.capabilities;
-        Grants {
-            visibility: self.visibility.unwrap_or_default(),
-            secrets: asked.secrets.clone(),
-            config: asked.config.clone(),
-            hosts: asked.hosts.clone(),
-            skills: asked.skills.clone(),
-            key_value: asked.key_value,
-        }
+        self.capabilities.requested(self.visibility.unwrap_or_default())
     }
 }
 
@@ -177,6 +202,10 @@ mod tests {
         let fault = |json: &str| Manifest::parse(json).unwrap_err().to_string();
         assert!(fault("[]").starts_with("`describe` did not return a manifest"));
         assert_eq!(fault(r#"{"input":3}"#), "`input` must be a JSON Schema: an object, or true or false");
+        assert!(fault(r#"{"capabilities":{"secrets":["a-b"]}}"#).starts_with("`capabilities`: `a-b` cannot name"));
+        assert!(fault(r#"{"capabilities":{"hosts":["*x"]}}"#).starts_with("`capabilities`: `*x` cannot name a host"));
+        let many = format!(r#"{{"capabilities":{{"skills":[{}"x"]}}}}"#, r#""x","#.repeat(100));
+        assert_eq!(fault(&many), "`capabilities.skills` asks for 101; the most is 100");
         assert_eq!(fault(r#"{"limits":{"cpuMs":99999999}}"#), "`limits.cpuMs` asks for more than this platform gives");
         assert!(
             fault(&format!(r#"{{"description":"{}"}}"#, "x".repeat(5000))).starts_with("`description` is too long")

@@ -52,6 +52,10 @@ pub enum EngineError {
     ShuttingDown,
     #[error("the database is not reachable; try again shortly")]
     Unavailable(#[source] StoreError),
+    #[error(
+        "the master key is not the one that this database was set up with; start with that one. Nothing was changed"
+    )]
+    WrongMasterKey,
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -105,7 +109,7 @@ impl From<StoreError> for EngineError {
             StoreError::Busy => Self::Busy("write queue"),
             StoreError::Closed => Self::ShuttingDown,
             StoreError::Unreachable(_) => Self::Unavailable(error),
-            StoreError::Unstorable(_) => Self::Invalid(error.to_string()),
+            StoreError::Unstorable(_) | StoreError::TooMany { .. } => Self::Invalid(error.to_string()),
             StoreError::AliasTaken(name) => Self::Exists { what: "task", name },
             StoreError::NoRoom { limit, most } => Self::LimitReached(Reached { limit, most, retry_after: None }),
             StoreError::SlugTaken(slug) => Self::Exists { what: "tenant", name: slug.to_string() },

@@ -39,6 +39,11 @@ impl Problem {
         self
     }
 
+    /// A fault of the input in words that quote nothing of it.
+    pub(crate) fn without_quotes(self, message: &str) -> Self {
+        if self.code == "invalid" { Self::invalid(message) } else { self }
+    }
+
     fn retry(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self
@@ -170,7 +175,9 @@ impl From<EngineError> for Problem {
                 Self { data: Some(Box::new(data)), ..Self::overload(text) }
             }
             EngineError::ShuttingDown | EngineError::Unavailable(_) => Self::overload(text),
-            EngineError::Internal(_) => Self::plain(StatusCode::INTERNAL_SERVER_ERROR, "internal", text),
+            EngineError::Internal(_) | EngineError::WrongMasterKey => {
+                Self::plain(StatusCode::INTERNAL_SERVER_ERROR, "internal", text)
+            }
         }
     }
 }
@@ -210,9 +217,12 @@ pub(crate) fn status_of(failure: &Failure) -> StatusCode {
         Reason::MemoryLimit => StatusCode::INSUFFICIENT_STORAGE,
         Reason::Busy | Reason::NodeLost => StatusCode::SERVICE_UNAVAILABLE,
         Reason::Blocked => StatusCode::FORBIDDEN,
-        Reason::StackLimit | Reason::OutputLimit | Reason::Trap | Reason::Exit | Reason::BadOutput => {
-            StatusCode::BAD_GATEWAY
-        }
+        Reason::StackLimit
+        | Reason::OutputLimit
+        | Reason::HostCallLimit
+        | Reason::Trap
+        | Reason::Exit
+        | Reason::BadOutput => StatusCode::BAD_GATEWAY,
         Reason::Expired | Reason::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

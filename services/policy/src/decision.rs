@@ -19,6 +19,8 @@ pub enum Action<'a> {
     ReadTenant,
     CancelAnyTask,
     Deploy,
+    /// Secrets and settings: what functions are given by name.
+    ManageSecrets,
     ManageKeys,
     ManageTenants,
 }
@@ -48,7 +50,7 @@ pub fn decide(principal: &Principal, action: Action<'_>) -> Decision {
         Action::CancelTask(owner) => own_or(principal, owner, &[Scope::Deploy, Scope::Admin]),
         Action::ReadTenant => needs(principal, &[Scope::Read, Scope::Deploy, Scope::Admin]),
         Action::CancelAnyTask => needs(principal, &[Scope::Deploy, Scope::Admin]),
-        Action::Deploy => needs(principal, &[Scope::Deploy]),
+        Action::Deploy | Action::ManageSecrets => needs(principal, &[Scope::Deploy]),
         Action::ManageKeys => needs(principal, &[Scope::Admin]),
         Action::ManageTenants => needs(principal, &[Scope::Operator]),
     }
