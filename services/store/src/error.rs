@@ -33,6 +33,12 @@ pub enum StoreError {
     Unstorable(#[source] Arc<sqlx::Error>),
     #[error("the task's id lies outside the time for which tasks are kept; use a fresh id")]
     OutsideRetention(#[source] Arc<sqlx::Error>),
+    #[error("a tenant has at most {most} of these; remove one first")]
+    TooMany { most: usize },
+    #[error("the tenant's share of the key-value store is used up; delete keys or let them expire")]
+    ShareUsedUp,
+    #[error("the value is not a whole number of 64 bits")]
+    NotANumber,
     #[error("a stored {what} cannot be read; was it written by another version of pleat?")]
     Corrupt { what: &'static str },
     #[error("the database refused a statement")]
@@ -107,4 +113,9 @@ impl Kind {
 /// The name of the constraint that a statement ran into.
 pub(crate) fn constraint(error: &sqlx::Error) -> Option<&str> {
     error.as_database_error().and_then(sqlx::error::DatabaseError::constraint)
+}
+
+/// The SQL state that a statement ended in.
+pub(crate) fn state(error: &sqlx::Error) -> Option<String> {
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).map(std::borrow::Cow::into_owned)
 }

@@ -1,5 +1,5 @@
-//! Retention: partitions ahead of time, unfinished tasks ended, old partitions dropped, aliases after them; usage is
-//! kept longer.
+//! Retention: partitions ahead of time, unfinished tasks ended, old partitions dropped, aliases after them, and values
+//! whose time is up; usage is kept longer.
 
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use crate::partitions;
 use crate::usage;
 
 const PERIOD: Duration = Duration::from_secs(600);
+/// Values taken away in one statement.
+const SWEEP: i64 = 5_000;
 
 /// What a round of maintenance did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +29,8 @@ pub struct Maintenance {
     pub expired: u64,
     /// Aliases whose task is gone.
     pub aliases: u64,
+    /// Values of functions that have expired.
+    pub values: u64,
 }
 
 /// What maintenance works with.
@@ -55,7 +59,34 @@ impl Keeper {
             .bind(usage::KEPT_DAYS)
             .execute(&self.pool)
             .await?;
-        Ok(Maintenance { created, dropped, expired, aliases })
+        let values = self.sweep_values().await?;
+        Ok(Maintenance { created, dropped, expired, aliases, values })
+    }
+
+    /// Expired values are invisible at once; here they are taken away, and no longer count.
+    async fn sweep_values(&self) -> Result<u64, StoreError> {
+        let mut total = 0;
+        loop {
+            let gone: i64 = sqlx::query_scalar(
+                "WITH gone AS (
+                     DELETE FROM key_values v USING (
+                         SELECT tenant_id, key FROM key_values WHERE expires_at <= now() LIMIT $1
+                     ) e WHERE v.tenant_id = e.tenant_id AND v.key = e.key RETURNING v.tenant_id, v.size
+                 ), sums AS (
+                     SELECT tenant_id, sum(size)::bigint AS bytes FROM gone GROUP BY tenant_id
+                 ), charged AS (
+                     UPDATE key_value_usage u SET bytes = u.bytes - s.bytes FROM sums s WHERE u.tenant_id = s.tenant_id
+                 )
+                 SELECT count(*) FROM gone",
+            )
+            .bind(SWEEP)
+            .fetch_one(&self.pool)
+            .await?;
+            total += gone.unsigned_abs();
+            if gone < SWEEP {
+                return Ok(total);
+            }
+        }
     }
 
     pub(crate) async fn run(self, stop: CancellationToken) {

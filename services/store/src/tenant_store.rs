@@ -4,9 +4,13 @@
 //! tenant to the database, whose row security then hides all others.
 
 pub mod functions;
+pub mod key_values;
 mod keys;
 pub mod logs;
+pub mod secrets;
+pub mod settings;
 pub mod tasks;
+mod trace;
 
 use pleat_domain::TenantId;
 use sqlx::{PgPool, Postgres, Transaction};

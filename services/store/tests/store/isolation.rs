@@ -1,14 +1,26 @@
 //! Row-level security: the second lock, tried with the first one open.
 
-use pleat_domain::{Grants, SkillName, Usage, VersionHash};
+use pleat_domain::{Grants, SettingName, SkillName, Usage, VersionHash};
 use pleat_store::{Change, NewVersion, Room, UsageRow, Written};
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use crate::platform::key;
 use crate::support::{Fixture, count, plain, raw, running, step, task};
 
-const TENANT_TABLES: [&str; 8] =
-    ["api_keys", "functions", "function_versions", "tasks", "task_events", "task_logs", "task_aliases", "usage"];
+const TENANT_TABLES: [&str; 12] = [
+    "api_keys",
+    "functions",
+    "function_versions",
+    "tasks",
+    "task_events",
+    "task_logs",
+    "task_aliases",
+    "secrets",
+    "settings",
+    "key_values",
+    "key_value_usage",
+    "usage",
+];
 
 async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
     let mut tenants = Vec::new();
@@ -26,6 +38,10 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
             created_by: "key:x".into(),
         };
         handle.deploy(new, Room::default()).await.unwrap();
+        let name = SettingName::parse("NAME").unwrap();
+        handle.set_secret(&name, b"sealed", 6, "key:x").await.unwrap();
+        handle.set_setting(&name, "plain", "key:x").await.unwrap();
+        handle.set_value("key", b"value", None).await.unwrap();
         let mut task = running();
         task.alias = Some("mine".into());
         let mut commit = step(&tenant, &task, Change::Insert);
@@ -107,6 +123,10 @@ async fn the_writers_cannot_read_keys_or_functions_and_nobody_reads_a_partition(
         ("pleat_writer", "api_keys"),
         ("pleat_writer", "functions"),
         ("pleat_writer", "tenants"),
+        ("pleat_writer", "secrets"),
+        ("pleat_writer", "settings"),
+        ("pleat_writer", "(SELECT value FROM key_values) AS v"),
+        ("pleat_writer", "master_key_check"),
         ("pleat_app", "nodes"),
         ("pleat_app", partition.as_str()),
         ("pleat_writer", partition.as_str()),

@@ -3,11 +3,13 @@
 
 mod functions;
 mod isolation;
+mod key_values;
 mod listing;
 mod lost_nodes;
 mod opening;
 mod platform;
 mod retention;
+mod secrets;
 mod support;
 mod writing;
 mod writing_under_stress;

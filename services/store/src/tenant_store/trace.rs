@@ -1,0 +1,35 @@
+//! The calls that a task has made, and the calls that those have made.
+
+use pleat_domain::{Task, TaskId, limits};
+
+use crate::error::StoreError;
+use crate::rows::{TASK_COLUMNS, TaskRow};
+use crate::tenant_store::TenantStore;
+
+impl TenantStore {
+    /// All tasks below this one, oldest first, at most `limit`.
+    pub async fn descendants(&self, id: TaskId, limit: u32) -> Result<Vec<Task>, StoreError> {
+        let mut transaction = self.begin().await?;
+        // A child is younger than its parent, which leaves out the partitions before it.
+        let query = format!(
+            "WITH RECURSIVE below AS (
+                 SELECT id, 1 AS depth FROM tasks WHERE tenant_id = $1 AND parent_id = $2 AND id > $2
+                 UNION ALL
+                 SELECT t.id, b.depth + 1 FROM tasks t JOIN below b ON t.parent_id = b.id
+                 WHERE t.tenant_id = $1 AND t.id > $2 AND b.depth < $3
+             )
+             SELECT {TASK_COLUMNS} FROM tasks
+             WHERE tenant_id = $1 AND id > $2 AND id >= $4 AND id IN (SELECT id FROM below) ORDER BY id LIMIT $5"
+        );
+        let rows = sqlx::query_as::<_, TaskRow>(sqlx::AssertSqlSafe(query))
+            .bind(self.tenant.as_uuid())
+            .bind(id.as_uuid())
+            .bind(i32::try_from(limits::CALL_DEPTH).unwrap_or(i32::MAX))
+            .bind(self.oldest())
+            .bind(i64::from(limit))
+            .fetch_all(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        rows.into_iter().map(TaskRow::task).collect()
+    }
+}
