@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use pleat_bindings::types;
 use pleat_domain::{CallLimits, Failure, Raw};
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use wasmtime::{Store, Trap, UpdateDeadline};
 
@@ -71,12 +72,12 @@ impl CallReport {
     }
 }
 
-/// Runs the call to its end. Must run on the guests' threads.
-pub(crate) async fn run(call: Call, mut pace: Pace) -> CallReport {
+/// Runs the call to its end. Must run on the guests' threads; `io` are the others.
+pub(crate) async fn run(call: Call, mut pace: Pace, io: Handle) -> CallReport {
     let Call { party: _, function, entry, context, limits, host, cancel } = call;
     let began = Instant::now();
     let meter = Arc::new(Meter::default());
-    let mut store = store(&function, &limits, host, Arc::clone(&meter));
+    let mut store = store(&function, &limits, State::new(&limits, host, io), Arc::clone(&meter));
     let ended = {
         let work = meter.measure(enter(&function, &mut store, entry, &context));
         let work = pace.keep(&meter, work);
@@ -92,8 +93,8 @@ pub(crate) async fn run(call: Call, mut pace: Pace) -> CallReport {
     CallReport { result, cpu: meter.used(), wall: began.elapsed(), peak_memory: store.data().budget.memory_peak }
 }
 
-fn store(function: &Function, limits: &CallLimits, host: Box<dyn HostCalls>, meter: Arc<Meter>) -> Store<State> {
-    let mut store = Store::new(function.pre.engine(), State::new(limits, host));
+fn store(function: &Function, limits: &CallLimits, state: State, meter: Arc<Meter>) -> Store<State> {
+    let mut store = Store::new(function.pre.engine(), state);
     store.limiter(|state| &mut state.budget);
     store.set_hostcall_fuel(limits.output_bytes.max(limits.event_bytes).saturating_add(CROSSING_SLACK));
     store.set_max_component_handles(COMPONENT_HANDLES);

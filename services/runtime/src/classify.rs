@@ -11,9 +11,11 @@ use wasmtime_wasi::{I32Exit, ResourceTableError};
 
 use crate::call::{Returned, Stop};
 use crate::host::Excess;
+use crate::host_calls::Unavailable;
 use crate::outcome::{Breach, Outcome};
 use crate::state::State;
 use crate::text;
+use crate::traffic::Overdrawn;
 
 /// How the guest's future ended.
 pub(crate) enum Ended {
@@ -89,6 +91,12 @@ fn stopped(name: &str, error: &wasmtime::Error, state: &State, limits: &CallLimi
     if error.is::<Excess>() {
         let message = format!("`{name}` kept emitting after its {} events were used up", limits.events);
         return Failure::new(Reason::OutputLimit, message);
+    }
+    if let Some(overdrawn) = error.downcast_ref::<Overdrawn>() {
+        return Failure::new(Reason::HostCallLimit, format!("`{name}` {}", overdrawn.said(limits)));
+    }
+    if error.is::<Unavailable>() {
+        return Failure::new(Reason::Busy, format!("a setting for `{name}` cannot be read now; try again in a moment"));
     }
     // The type behind this text is private to wasmtime; a test holds the text.
     if error.root_cause().to_string().contains("fuel allocated for hostcalls") {

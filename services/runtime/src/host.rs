@@ -2,15 +2,19 @@
 //!
 //! A guest's mistake is an answer in the contract's own error types, never a trap, except where it would not stop.
 
+mod calls;
 mod conversation;
+mod http;
+mod key_value;
 mod log;
 mod output;
-mod ungranted;
+mod pending;
+mod settings;
 
 pub(crate) use output::Excess;
 
 use pleat_bindings::{
-    call, config, conversation as talk, http, key_value, log as logging, output as out, secrets, types,
+    call, config, conversation as talk, http as web, key_value as store, log as logging, output as out, secrets, types,
 };
 use wasmtime::component::{HasSelf, Linker};
 
@@ -24,9 +28,9 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
     talk::add_to_linker::<_, HasSelf<State>>(linker, state)?;
     config::add_to_linker::<_, HasSelf<State>>(linker, state)?;
     secrets::add_to_linker::<_, HasSelf<State>>(linker, state)?;
-    key_value::add_to_linker::<_, HasSelf<State>>(linker, state)?;
+    store::add_to_linker::<_, HasSelf<State>>(linker, state)?;
     call::add_to_linker::<_, HasSelf<State>>(linker, state)?;
-    http::add_to_linker::<_, HasSelf<State>>(linker, state)
+    web::add_to_linker::<_, HasSelf<State>>(linker, state)
 }
 
 impl types::Host for State {}

@@ -27,6 +27,7 @@ mod state;
 mod stdio;
 mod swap;
 mod text;
+mod traffic;
 
 pub use call::{Call, CallReport, Entry, GuestContext, Stop};
 pub use compile::child::compile_child_main;
@@ -34,7 +35,10 @@ pub use config::{CompileLimits, PoolSize, RuntimeConfig};
 pub use error::{PrepareError, RuntimeError};
 pub use function::Function;
 pub use gate::Party;
-pub use host_calls::{Chunk, ChunkBody, HostCalls, Silent};
+pub use host_calls::{
+    CallError, Chunk, ChunkBody, GuestError, Header, HostCalls, HttpError, HttpRequest, HttpResponse, KeyPage, KvError,
+    SecretError, Silent, Unavailable, Work,
+};
 pub use outcome::Outcome;
 pub use runtime::{Occupancy, Runtime};
 pub use source::{Language, Source, VersionRef};

@@ -127,9 +127,10 @@ impl Runtime {
         let running = Running::new(&self.inner.running);
         let pace = self.inner.lanes.pace(call.party);
         let signal = pace.signal();
+        let io = tokio::runtime::Handle::current();
         let work = Box::pin(async move {
             let _running = running;
-            call::run(call, pace).await
+            call::run(call, pace, io).await
         });
         let guests = &self.inner.guests;
         let done = match AbortOnDropHandle::new(guests.quick().spawn(pace::quickly(work, signal))).await {

@@ -1,15 +1,20 @@
 //! What a store carries for one call: WASI with nothing granted, the budgets, and the way out.
 
+use std::sync::Arc;
+
 use pleat_domain::{CallLimits, LogLevel, limits};
+use tokio::runtime::Handle;
+use tokio_util::task::AbortOnDropHandle;
 use wasmtime::ResourceLimiter;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use crate::clock::{CoarseMonotonic, CoarseWall};
-use crate::host_calls::HostCalls;
+use crate::host_calls::{HostCalls, Work};
 use crate::logbook::Logbook;
 use crate::machine;
 use crate::stdio::Stdio;
+use crate::traffic::{Overdrawn, Traffic};
 
 /// Streams, pollables and pending calls that a guest may hold at once.
 const HANDLES: usize = 1_000;
@@ -21,11 +26,16 @@ pub(crate) struct State {
     pub(crate) events: Events,
     pub(crate) host: Box<dyn HostCalls>,
     pub(crate) stdio: Stdio,
+    pub(crate) traffic: Arc<Traffic>,
+    /// Calls and requests that were started and not dropped yet.
+    pub(crate) pending: usize,
+    /// The threads that do input and output; guests have none of their own.
+    pub(crate) io: Handle,
     logbook: Logbook,
 }
 
 impl State {
-    pub(crate) fn new(limits: &CallLimits, host: Box<dyn HostCalls>) -> Self {
+    pub(crate) fn new(limits: &CallLimits, host: Box<dyn HostCalls>, io: Handle) -> Self {
         let stdio = Stdio::new(limits);
         let mut table = ResourceTable::new();
         table.set_max_capacity(HANDLES);
@@ -45,8 +55,28 @@ impl State {
             events: Events { left: limits.events, bytes: limits.event_bytes, refused: 0 },
             host,
             stdio,
+            traffic: Arc::new(Traffic::new(limits)),
+            pending: 0,
+            io,
             logbook: Logbook::new(limits),
         }
+    }
+
+    pub(crate) fn table(&mut self) -> &mut ResourceTable {
+        &mut self.table
+    }
+
+    /// To be called first by whatever uses the platform: counts the call and what it carries.
+    pub(crate) fn cross(&mut self, bytes: usize) -> Result<(), Overdrawn> {
+        self.take_printed();
+        self.traffic.cross(bytes)
+    }
+
+    /// Runs work on the threads that do input and output; it ends when nobody waits for it any more. `None`: those
+    /// threads are ending.
+    pub(crate) fn done<T: Send + 'static>(&self, work: Work<T>) -> impl Future<Output = Option<T>> + Send + use<T> {
+        let work = AbortOnDropHandle::new(self.io.spawn(work));
+        async move { work.await.ok() }
     }
 
     pub(crate) fn log(&mut self, level: LogLevel, message: &str) {

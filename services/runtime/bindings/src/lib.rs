@@ -16,8 +16,15 @@ mod generated {
         path: "../../../functions-sdk/wit",
         world: "function",
         imports: {
-            // The one call that waits for the other side: a slow reader of a stream slows its guest down.
+            // What waits for the other side. A slow reader of a stream slows its guest down.
             "pleat:function/output.emit": async | trappable,
+            "pleat:function/config.get": async | trappable,
+            "pleat:function/secrets.get": async | trappable,
+            "pleat:function/key-value.get": async | trappable,
+            "pleat:function/key-value.set": async | trappable,
+            "pleat:function/key-value.delete": async | trappable,
+            "pleat:function/key-value.increment": async | trappable,
+            "pleat:function/key-value.list-keys": async | trappable,
             default: trappable,
         },
         exports: { default: async },

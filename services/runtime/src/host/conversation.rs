@@ -6,22 +6,22 @@ use crate::state::State;
 
 impl conversation::Host for State {
     fn message(&mut self) -> wasmtime::Result<String> {
-        self.take_printed();
+        self.cross(0)?;
         Ok(self.host.message())
     }
 
     fn history(&mut self) -> wasmtime::Result<Vec<String>> {
-        self.take_printed();
+        self.cross(0)?;
         Ok(self.host.history())
     }
 
     fn state(&mut self) -> wasmtime::Result<Option<String>> {
-        self.take_printed();
+        self.cross(0)?;
         Ok(self.host.state())
     }
 
     fn reply(&mut self) -> wasmtime::Result<Option<String>> {
-        self.take_printed();
+        self.cross(0)?;
         Ok(self.host.reply())
     }
 }
