@@ -88,6 +88,8 @@ impl Engine {
         authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
         let tenant = self.tenant(slug).await?;
         self.inner.store.delete_tenant(tenant.id).await?;
+        self.tenant_store(&tenant).forget_belongings().await?;
+        self.inner.settings.changed();
         self.inner.tenants.invalidate(slug).await;
         self.inner.catalogs.forget(tenant.id).await;
         self.inner.hub.stop_tenant(tenant.id);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use pleat_domain::{CallLimits, Grants, Manifest, Principal, SkillName, Tenant, TenantId, VersionHash, Visibility};
+use pleat_egress::HostGrants;
 use pleat_policy::Action;
 use pleat_runtime::VersionRef;
 use pleat_store::{ActiveFunction, TenantStore};
@@ -29,6 +30,8 @@ pub struct Skill {
     pub(crate) code: VersionRef,
     pub(crate) input: Schema,
     pub(crate) output: Schema,
+    /// The granted hosts, read.
+    pub(crate) hosts: HostGrants,
 }
 
 impl Skill {
@@ -38,6 +41,8 @@ impl Skill {
         let input = Schema::compile(manifest.input.as_ref()).map_err(corrupt)?;
         let output = Schema::compile(manifest.output.as_ref()).map_err(corrupt)?;
         let language = row.language.parse().map_err(|_| corrupt(format!("unknown language `{}`", row.language)))?;
+        let hosts = HostGrants::parse(row.grants.hosts.iter().map(String::as_str));
+        let hosts = hosts.map_err(|error| corrupt(error.to_string()))?;
         let code = VersionRef { hash: row.hash, language, file_name: row.file_name.clone() };
         Ok(Self {
             name: row.name,
@@ -51,6 +56,7 @@ impl Skill {
             code,
             input,
             output,
+            hosts,
         })
     }
 

@@ -12,6 +12,7 @@ use pleat_store::{NewVersion, Room, VersionRow};
 use crate::catalog::Skill;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
+use crate::grant::{self, Wish};
 use crate::schema::Schema;
 
 /// What is uploaded, and what the deployer wishes.
@@ -21,7 +22,7 @@ pub struct Upload {
     pub bytes: Bytes,
     pub name: Option<String>,
     pub visibility: Option<Visibility>,
-    /// Capabilities that the deployer grants, by name: `public`, `secret:NAME`, `host:NAME`, …
+    /// Capabilities that the deployer grants, by name: `public`, `secret:NAME`, `host:NAME`, …, or `all`.
     pub grants: Vec<String>,
 }
 
@@ -35,6 +36,8 @@ pub struct DeployReport {
     pub language: String,
     pub manifest: Manifest,
     pub requested: Grants,
+    /// What the version that was replaced had.
+    pub before: Grants,
     pub granted: Grants,
     pub took: Duration,
 }
@@ -85,8 +88,13 @@ impl Engine {
         }
         let name = name_of(&upload, &manifest)?;
         let requested = manifest.requested();
-        let public_by_default = self.inner.config.public_by_default.as_ref() == Some(&tenant.slug);
-        let granted = grant(&upload, &requested, public_by_default)?;
+        let before = self.grants_of(tenant, &name).await?;
+        let wish = Wish {
+            visibility: upload.visibility,
+            grants: &upload.grants,
+            public_by_default: self.inner.config.public_by_default.as_ref() == Some(&tenant.slug),
+        };
+        let granted = grant::decide(&wish, &requested, &before)?;
         let version = NewVersion {
             name: name.clone(),
             hash,
@@ -113,9 +121,18 @@ impl Engine {
             language: source.language.as_str().to_owned(),
             manifest,
             requested,
+            before,
             granted,
             took: started.elapsed(),
         })
+    }
+
+    /// What the active version of a function has; nothing, if there is none.
+    async fn grants_of(&self, tenant: &Tenant, name: &SkillName) -> Result<Grants, EngineError> {
+        // Another node may have deployed it a moment ago.
+        self.inner.catalogs.forget(tenant.id).await;
+        let catalog = self.catalog(tenant).await?;
+        Ok(catalog.skills.get(name).map(|skill| skill.grants.clone()).unwrap_or_default())
     }
 
     /// The active functions, unlisted ones included.
@@ -214,22 +231,4 @@ fn name_of(upload: &Upload, manifest: &Manifest) -> Result<SkillName, EngineErro
     let stem = upload.file_name.rsplit(['/', '\\']).next().unwrap_or_default().split('.').next().unwrap_or_default();
     let wish = upload.name.as_deref().or(manifest.name.as_deref()).unwrap_or(stem);
     SkillName::parse(wish).map_err(|fault| EngineError::NotDeployable(format!("{fault}; `--name` sets one")))
-}
-
-/// What was asked for counts only where the deployer grants it.
-fn grant(upload: &Upload, requested: &Grants, public_by_default: bool) -> Result<Grants, EngineError> {
-    let has = |name: &str| upload.grants.iter().any(|grant| grant == name);
-    let visibility = match upload.visibility {
-        Some(chosen) => chosen,
-        None if has("public") && requested.visibility == Visibility::Public => Visibility::Public,
-        None if requested.visibility == Visibility::Unlisted => Visibility::Unlisted,
-        None if public_by_default => Visibility::Public,
-        None => Visibility::Listed,
-    };
-    if let Some(unknown) = upload.grants.iter().find(|grant| *grant != "public") {
-        return Err(EngineError::Invalid(format!(
-            "`{unknown}` cannot be granted: this platform serves no such capability yet; `public` can be granted"
-        )));
-    }
-    Ok(Grants { visibility, ..Grants::default() })
 }

@@ -17,7 +17,8 @@ use crate::catalog::Catalogs;
 use crate::error::EngineError;
 use crate::hooks::{Hook, Hooks};
 use crate::hub::Hub;
-use crate::keyring::{KeyHasher, MasterKey};
+use crate::keyring::{KeyHasher, MasterKey, Vault};
+use crate::settings::SettingCache;
 use crate::slots::Slots;
 use crate::usage;
 
@@ -77,6 +78,8 @@ pub(crate) struct Inner {
     pub(crate) runtime: Runtime,
     pub(crate) config: EngineConfig,
     pub(crate) hasher: KeyHasher,
+    pub(crate) vault: Vault,
+    pub(crate) settings: SettingCache,
     pub(crate) keys: KeyCache,
     pub(crate) tenants: moka::future::Cache<TenantSlug, Arc<Tenant>>,
     pub(crate) catalogs: Catalogs,
@@ -99,6 +102,8 @@ impl Engine {
             store,
             runtime,
             hasher: KeyHasher::new(&config.master_key),
+            vault: Vault::new(&config.master_key),
+            settings: SettingCache::new(),
             keys: KeyCache::new(),
             // A deleted tenant is gone from every node within this time, and at once from the node that deletes it.
             tenants: moka::future::Cache::builder().max_capacity(100_000).time_to_live(Duration::from_secs(2)).build(),
@@ -129,6 +134,14 @@ impl Engine {
     /// The way out, for whatever of the platform has to ask somebody else.
     pub fn egress(&self) -> &Egress {
         &self.inner.egress
+    }
+
+    /// For the server that starts, before anything else: refuses a master key that is not the platform's.
+    pub async fn check_master_key(&self) -> Result<(), EngineError> {
+        let vault = &self.inner.vault;
+        let mine = vault.seal_check().map_err(|error| EngineError::Internal(Box::new(error)))?;
+        let kept = self.inner.store.master_key_check(&mine).await?;
+        if vault.knows_check(&kept) { Ok(()) } else { Err(EngineError::WrongMasterKey) }
     }
 
     /// Does now what the first deploy of a script would wait for.

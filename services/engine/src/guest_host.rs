@@ -6,11 +6,14 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use pleat_domain::event::Progress;
 use pleat_domain::{LogLevel, LogLine, Message, Raw, TaskId};
-use pleat_runtime::{Chunk, HostCalls};
+use pleat_runtime::{
+    CallError, Chunk, HostCalls, HttpError, HttpRequest, HttpResponse, KeyPage, KvError, SecretError, Unavailable, Work,
+};
 use time::OffsetDateTime;
 
 use crate::hub::{Interrupt, Live};
 use crate::invoke::first_message;
+use crate::reach::Reach;
 use crate::sink::Sink;
 
 pub(crate) struct GuestHost {
@@ -21,6 +24,7 @@ pub(crate) struct GuestHost {
     /// The messages so far, this turn's last; empty when the input says it all.
     pub(crate) messages: Vec<Message>,
     pub(crate) state: Option<Raw>,
+    pub(crate) reach: Reach,
 }
 
 impl HostCalls for GuestHost {
@@ -60,5 +64,41 @@ impl HostCalls for GuestHost {
 
     fn reply(&mut self) -> Option<String> {
         None
+    }
+
+    fn config(&mut self, name: String) -> Work<Result<Option<String>, Unavailable>> {
+        self.reach.config(name)
+    }
+
+    fn secret(&mut self, name: String) -> Work<Result<String, SecretError>> {
+        self.reach.secret(name)
+    }
+
+    fn value(&mut self, key: String) -> Work<Result<Option<Vec<u8>>, KvError>> {
+        self.reach.value(key)
+    }
+
+    fn set_value(&mut self, key: String, value: Vec<u8>, ttl_seconds: Option<u32>) -> Work<Result<(), KvError>> {
+        self.reach.set_value(key, value, ttl_seconds)
+    }
+
+    fn delete_value(&mut self, key: String) -> Work<Result<bool, KvError>> {
+        self.reach.delete_value(key)
+    }
+
+    fn increment(&mut self, key: String, delta: i64) -> Work<Result<i64, KvError>> {
+        self.reach.increment(key, delta)
+    }
+
+    fn list_keys(&mut self, prefix: String, cursor: Option<String>, limit: u32) -> Work<Result<KeyPage, KvError>> {
+        self.reach.list_keys(prefix, cursor, limit)
+    }
+
+    fn call(&mut self, skill: String, input: Raw) -> Result<Work<Result<Raw, CallError>>, CallError> {
+        self.reach.call(skill, input)
+    }
+
+    fn http(&mut self, request: HttpRequest) -> Result<Work<Result<HttpResponse, HttpError>>, HttpError> {
+        Ok(self.reach.http(request))
     }
 }

@@ -11,7 +11,8 @@ use crate::catalog::{Callable, Skill};
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::hooks::VerbEvent;
-use crate::run::{Recorded, Run};
+use crate::reach::Standing;
+use crate::run::{Admitted, Recorded, Run};
 use crate::subscribe::EventStream;
 
 /// A call that a door has translated and whose skill the policy allows.
@@ -29,6 +30,14 @@ pub struct Invocation {
     pub door: Door,
 }
 
+/// The task that makes a call, where a function makes it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin {
+    pub(crate) parent: TaskId,
+    /// How many calls the new task is away from the door.
+    pub(crate) depth: u32,
+}
+
 /// A later message to a task that waits for one.
 #[derive(Debug)]
 pub struct Turn {
@@ -43,7 +52,7 @@ impl Engine {
     /// Runs to the end of the turn. The task goes on if the caller goes away.
     pub async fn send(&self, invocation: Invocation) -> Result<Arc<Task>, EngineError> {
         let early = invocation.alias.is_some();
-        let run = self.admit(invocation).await?;
+        let run = self.admit(invocation, None).await?;
         if early {
             return self.spawn(Run::start(run)).await?.finished().await;
         }
@@ -52,7 +61,7 @@ impl Engine {
 
     /// Starts, records, and hands back the recorded task with its events from the first.
     pub async fn start(&self, invocation: Invocation) -> Result<(Arc<Task>, EventStream), EngineError> {
-        let run = self.admit(invocation).await?;
+        let run = self.admit(invocation, None).await?;
         let recorded = self.spawn(Run::start(run)).await?;
         Ok(recorded.into_stream(self, 0))
     }
@@ -72,7 +81,7 @@ impl Engine {
     }
 
     /// Everything that can refuse a call before it costs anything.
-    async fn admit(&self, invocation: Invocation) -> Result<Run, EngineError> {
+    pub(crate) async fn admit(&self, invocation: Invocation, origin: Option<Origin>) -> Result<Run, EngineError> {
         if self.inner.stopping.is_cancelled() {
             return Err(EngineError::ShuttingDown);
         }
@@ -86,7 +95,7 @@ impl Engine {
             skill: skill.name.clone(),
             version: skill.version,
             context: context.unwrap_or_else(|| ContextId::of_task(id)),
-            parent: None,
+            parent: origin.map(|origin| origin.parent),
             caller: principal.caller(),
             door,
             alias,
@@ -104,7 +113,8 @@ impl Engine {
             created_at: now,
             updated_at: now,
         };
-        let run = Run::new(self.clone(), tenant, skill, permit, task, None, Vec::new());
+        let standing = Standing { principal, depth: origin.map_or(0, |origin| origin.depth) };
+        let run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, None, Vec::new());
         self.ask_hooks(&run)?;
         Ok(run)
     }
@@ -132,7 +142,8 @@ impl Engine {
         task.state = TaskState::Working;
         task.turn = task.turn.saturating_add(1);
         task.updated_at = OffsetDateTime::now_utc();
-        let run = Run::new(self.clone(), tenant, skill, permit, task, kept, backlog);
+        let standing = Standing { principal, depth: 0 };
+        let run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, kept, backlog);
         self.ask_hooks(&run)?;
         Ok(run)
     }
@@ -158,7 +169,7 @@ impl Engine {
         .await
     }
 
-    async fn spawn_for<T, W>(
+    pub(crate) async fn spawn_for<T, W>(
         &self,
         work: impl FnOnce(oneshot::Sender<Result<T, EngineError>>) -> W,
     ) -> Result<T, EngineError>

@@ -1,4 +1,8 @@
-//! The master key and what is derived from it. Key material never leaves this file.
+//! The master key and what is derived from it. Key material never leaves this module.
+
+mod vault;
+
+pub(crate) use vault::Vault;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

@@ -7,18 +7,22 @@ mod admin;
 mod admission;
 mod auth;
 mod book;
+mod calling;
 mod catalog;
 mod deploy;
 mod engine;
 mod error;
+mod grant;
 mod guest_host;
 mod hooks;
 mod hub;
 mod invoke;
 mod keyring;
 mod outcome;
+mod reach;
 mod run;
 mod schema;
+mod settings;
 mod sink;
 mod slots;
 mod subscribe;
@@ -39,4 +43,4 @@ pub use tasks::{LogEntry, LogPage, LogQuery, TaskPage, TaskQuery};
 pub use usage::{SkillUsage, UsageQuery};
 
 /// Rows that the edges show as they are.
-pub use pleat_store::{KeyRecord, VersionRow};
+pub use pleat_store::{KeyRecord, SecretRow, SettingRow, VersionRow};

@@ -23,6 +23,7 @@ use crate::hooks::VerbOutcome;
 use crate::hub::{Interrupt, Live};
 use crate::invoke::first_message;
 use crate::outcome::Ending;
+use crate::reach::{Reach, Standing};
 use crate::sink::{Batch, Sink};
 use crate::subscribe::EventStream;
 
@@ -41,6 +42,7 @@ pub(crate) struct Run {
     pub(crate) skill: Arc<Skill>,
     permit: Permit,
     pub(crate) task: Task,
+    standing: Standing,
     live: Arc<Live>,
     sink: Arc<Sink>,
     /// What the function kept from the turn before.
@@ -49,6 +51,12 @@ pub(crate) struct Run {
     backlog: Vec<Event>,
     log_seq: u32,
     flushed: Instant,
+}
+
+/// What a call was let in with, and in whose name.
+pub(crate) struct Admitted {
+    pub(crate) permit: Permit,
+    pub(crate) standing: Standing,
 }
 
 /// A task whose row is committed.
@@ -76,7 +84,7 @@ impl Run {
         engine: Engine,
         tenant: Arc<Tenant>,
         skill: Arc<Skill>,
-        permit: Permit,
+        admitted: Admitted,
         mut task: Task,
         kept: Option<Raw>,
         backlog: Vec<Event>,
@@ -86,7 +94,26 @@ impl Run {
         let log_seq = u32::try_from(task.turn - 1).unwrap_or(0) << 16;
         let live = Live::new(tenant.id, task.id, task.last_seq);
         let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes));
-        Self { engine, tenant, skill, permit, task, live, sink, kept, backlog, log_seq, flushed: Instant::now() }
+        let Admitted { permit, standing } = admitted;
+        Self {
+            engine,
+            tenant,
+            skill,
+            permit,
+            standing,
+            task,
+            live,
+            sink,
+            kept,
+            backlog,
+            log_seq,
+            flushed: Instant::now(),
+        }
+    }
+
+    /// Where the call is stopped from outside.
+    pub(crate) fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.live)
     }
 
     /// A call whose caller waits: one write if it is quick.
@@ -143,6 +170,7 @@ impl Run {
             input: task.input.clone(),
             messages: task.history.clone(),
             state: self.kept.clone(),
+            reach: self.reach(),
         };
         let context = GuestContext {
             task_id: task.id.to_string(),
@@ -169,6 +197,17 @@ impl Run {
                     CallReport { result: Err(stop), cpu: Duration::ZERO, wall: Duration::ZERO, peak_memory: 0 }
                 }
             }
+        }
+    }
+
+    fn reach(&self) -> Reach {
+        Reach {
+            engine: self.engine.clone(),
+            tenant: Arc::clone(&self.tenant),
+            skill: Arc::clone(&self.skill),
+            standing: self.standing.clone(),
+            task: self.task.id,
+            context: self.task.context.clone(),
         }
     }
 

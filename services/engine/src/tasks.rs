@@ -56,6 +56,9 @@ pub struct LogPage {
     pub newest: Option<OffsetDateTime>,
 }
 
+/// Tasks shown of one trace.
+const TRACE: u32 = 500;
+
 /// How long a cancel waits for the guest to be gone and the record to be written.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -73,6 +76,13 @@ impl Engine {
     pub async fn tenant_task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
         authorize(principal, Action::ReadTenant, EngineError::TaskNotFound)?;
         self.visible_task(tenant, principal, id).await
+    }
+
+    /// A task and all calls that came of it, oldest first.
+    pub async fn trace(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Vec<Task>, EngineError> {
+        let task = self.tenant_task(tenant, principal, id).await?;
+        let below = self.tenant_store(tenant).descendants(task.id, TRACE).await?;
+        Ok(std::iter::once(task).chain(below).collect())
     }
 
     async fn visible_task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {

@@ -1,9 +1,11 @@
-//! The control host: the API for tenants, keys, functions, tasks, logs and usage, and the probes.
+//! The control host: the API for tenants, keys, functions, secrets, tasks, logs and usage, and the probes.
 
 mod functions;
 mod keys;
 mod logs;
 mod query;
+mod secrets;
+mod settings;
 mod tasks;
 mod tenants;
 mod usage;
@@ -23,7 +25,7 @@ use crate::{landing, site};
 #[derive(OpenApi)]
 #[openapi(info(
     title = "Pleat control API",
-    description = "Tenants, keys, functions, tasks, logs and usage. Send a key as `Authorization: Bearer plt_…`."
+    description = "Tenants, keys, functions, secrets, tasks, logs and usage. Send a key as `Authorization: Bearer plt_…`."
 ))]
 struct Description;
 
@@ -43,9 +45,14 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(tasks::show))
         .routes(routes!(tasks::cancel))
         .routes(routes!(tasks::events))
+        .routes(routes!(tasks::trace))
         .routes(routes!(logs::list))
         .routes(routes!(usage::show))
         .routes(routes!(usage::all))
+        .routes(routes!(secrets::list))
+        .routes(routes!(secrets::set, secrets::delete))
+        .routes(routes!(settings::list))
+        .routes(routes!(settings::set, settings::delete))
 }
 
 pub(crate) fn router(app: App) -> Router {

@@ -3,6 +3,7 @@
 use axum::body::{Body, HttpBody};
 use axum::extract::Query;
 use http::{HeaderMap, Uri};
+use pleat_domain::limits;
 use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
 
@@ -11,6 +12,8 @@ use crate::problem::Problem;
 
 /// Bodies of the control API are small.
 const MOST: usize = 64 * 1024;
+/// Every character of a value may be written as an escape of six.
+const SETTING: usize = 6 * limits::SETTING_VALUE + 1024;
 
 pub(crate) fn parse<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
     let Query(value) = Query::try_from_uri(uri).map_err(|fault| Problem::invalid(fault.body_text()))?;
@@ -18,7 +21,18 @@ pub(crate) fn parse<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
 }
 
 pub(crate) async fn json<T: DeserializeOwned>(headers: &HeaderMap, sent: Body) -> Result<T, Problem> {
-    let bytes = body::read_json(headers, sent, MOST).await?;
+    json_within(headers, sent, MOST).await
+}
+
+/// The body that carries the value of a secret or a setting. What does not fit is not quoted: it may be a secret.
+pub(crate) async fn setting<T: DeserializeOwned>(headers: &HeaderMap, sent: Body) -> Result<T, Problem> {
+    json_within(headers, sent, SETTING)
+        .await
+        .map_err(|problem| problem.without_quotes("the body must be `{\"value\": \"…\"}` and nothing else"))
+}
+
+async fn json_within<T: DeserializeOwned>(headers: &HeaderMap, sent: Body, most: usize) -> Result<T, Problem> {
+    let bytes = body::read_json(headers, sent, most).await?;
     pleat_domain::json::check(&bytes)
         .map_err(|fault| Problem::invalid(format!("the body cannot be taken: {fault}")))?;
     // A derived struct would also read from an array, field by field.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 
 use super::query;
-use super::views::{TaskView, Tasks};
+use super::views::{TaskView, Tasks, Trace};
 use crate::app::App;
 use crate::extract::Member;
 use crate::problem::Problem;
@@ -82,6 +82,19 @@ pub(crate) async fn show(
 ) -> Result<Json<TaskView>, Problem> {
     let task = app.engine.tenant_task(&member.tenant, &member.principal, &id).await?;
     Ok(Json(TaskView::from(task)))
+}
+
+/// A task with the calls that its function has made, and those that they have made.
+#[utoipa::path(get, operation_id = "traceTask", path = "/tenants/{tenant}/tasks/{id}/trace",
+    params(("tenant" = String, Path), ("id" = String, Path)),
+    responses((status = 200, body = Trace), (status = 404)), security(("key" = [])))]
+pub(crate) async fn trace(
+    State(app): State<App>,
+    member: Member,
+    Path((_tenant, id)): Path<(String, String)>,
+) -> Result<Json<Trace>, Problem> {
+    let tasks = app.engine.trace(&member.tenant, &member.principal, &id).await?;
+    Ok(Json(Trace { tasks: tasks.into_iter().map(TaskView::from).collect() }))
 }
 
 /// Stop a task that is not final.

@@ -1,5 +1,9 @@
 //! The JSON of the control API: what is shown, and what is taken.
 
+mod secrets;
+
+pub(crate) use secrets::{NewValue, SecretView, Secrets, SettingView, Settings};
+
 use pleat_domain::task::Ask;
 use pleat_domain::{Artifact, Failure, Grants, KeyLimits, Message, PlanName, Raw, Scopes, Task, Tenant, timestamp};
 use pleat_engine::{DeployReport, KeyRecord, LogEntry, Skill, VersionRow};
@@ -164,6 +168,9 @@ pub(crate) struct Deployed {
     pub(crate) visibility: String,
     #[schema(value_type = Object)]
     pub(crate) requested: Grants,
+    /// What the version that was replaced had been granted.
+    #[schema(value_type = Object)]
+    pub(crate) before: Grants,
     #[schema(value_type = Object)]
     pub(crate) granted: Grants,
     pub(crate) url: String,
@@ -183,6 +190,7 @@ impl Deployed {
             language: report.language,
             visibility: report.granted.visibility.as_str().to_owned(),
             requested: report.requested,
+            before: report.before,
             granted: report.granted,
             manifest: serde_json::to_value(&report.manifest).unwrap_or_default(),
             took_ms: u64::try_from(report.took.as_millis()).unwrap_or(u64::MAX),
@@ -205,6 +213,11 @@ pub(crate) struct FunctionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub(crate) manifest: Option<Value>,
+    /// What it asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) requested: Option<Grants>,
+    /// What it was granted of that.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub(crate) grants: Option<Grants>,
@@ -223,6 +236,7 @@ impl FunctionView {
             updated_at: timestamp::format(skill.updated_at),
             url: format!("{tenant_url}/{}", skill.name),
             manifest: None,
+            requested: None,
             grants: None,
         }
     }
@@ -230,6 +244,7 @@ impl FunctionView {
     pub(crate) fn whole(skill: &Skill, tenant_url: &str) -> Self {
         Self {
             manifest: serde_json::to_value(&skill.manifest).ok(),
+            requested: Some(skill.manifest.requested()),
             grants: Some(skill.grants.clone()),
             ..Self::brief(skill, tenant_url)
         }
@@ -351,6 +366,12 @@ impl From<Task> for TaskView {
 pub(crate) struct Tasks {
     pub(crate) tasks: Vec<TaskView>,
     pub(crate) next_cursor: Option<String>,
+}
+
+/// A task and the calls that came of it, oldest first; each names its parent.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Trace {
+    pub(crate) tasks: Vec<TaskView>,
 }
 
 #[derive(Serialize, ToSchema)]

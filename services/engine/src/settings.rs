@@ -1,0 +1,164 @@
+//! Secrets and settings of a tenant: written by whoever deploys, read by functions that were granted them.
+//!
+//! A secret's value never comes out again but to a function. Changes count without a deploy, at once on this node.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pleat_domain::setting::{BadSetting, check_value};
+use pleat_domain::{Principal, SettingName, Tenant, TenantId};
+use pleat_policy::Action;
+use pleat_store::{SecretRow, SettingRow, TenantStore};
+use zeroize::Zeroizing;
+
+use crate::engine::{Engine, authorize};
+use crate::error::EngineError;
+
+/// How long another node's change may go unnoticed.
+const RECHECK: Duration = Duration::from_millis(500);
+/// Bytes of values kept in memory, the secrets among them sealed.
+const KEPT: u64 = 64 << 20;
+
+/// What functions have asked for lately; what is missing is remembered too.
+pub(crate) struct SettingCache {
+    values: moka::future::Cache<Place, Option<Arc<[u8]>>>,
+    changes: AtomicU64,
+}
+
+/// The count of this node's changes comes first: who began to read before a change cannot spoil what is read after it.
+type Place = (u64, TenantId, Kind, String);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Secret,
+    Setting,
+}
+
+impl SettingCache {
+    pub(crate) fn new() -> Self {
+        let values = moka::future::Cache::builder()
+            .weigher(|place: &Place, value: &Option<Arc<[u8]>>| {
+                let size = place.3.len() + value.as_ref().map_or(0, |value| value.len()) + 100;
+                u32::try_from(size).unwrap_or(u32::MAX)
+            })
+            .max_capacity(KEPT)
+            .time_to_live(RECHECK)
+            .build();
+        Self { values, changes: AtomicU64::new(0) }
+    }
+
+    /// To be called after the commit.
+    pub(crate) fn changed(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    async fn get(&self, store: &TenantStore, kind: Kind, name: &str) -> Result<Option<Arc<[u8]>>, EngineError> {
+        let place = (self.changes.load(Ordering::Acquire), store.id(), kind, name.to_owned());
+        if let Some(known) = self.values.get(&place).await {
+            return Ok(known);
+        }
+        let value = match kind {
+            Kind::Secret => store.secret(name).await?,
+            Kind::Setting => store.setting(name).await?.map(String::into_bytes),
+        };
+        let value: Option<Arc<[u8]>> = value.map(Arc::from);
+        self.values.insert(place, value.clone()).await;
+        Ok(value)
+    }
+}
+
+impl Engine {
+    pub async fn set_secret(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        name: &str,
+        value: &str,
+    ) -> Result<(), EngineError> {
+        authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
+        let name = valid(name, value)?;
+        let sealed = self.inner.vault.seal_secret(tenant.id, &name, value);
+        let sealed = sealed.map_err(|error| EngineError::Internal(Box::new(error)))?;
+        let by = principal.caller();
+        self.tenant_store(tenant).set_secret(&name, &sealed, value.len(), by.as_str()).await?;
+        self.inner.settings.changed();
+        tracing::info!(tenant.id = %tenant.slug, secret = %name, "a secret was set");
+        Ok(())
+    }
+
+    /// Everything about them but what they say.
+    pub async fn secrets(&self, tenant: &Tenant, principal: &Principal) -> Result<Vec<SecretRow>, EngineError> {
+        authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
+        Ok(self.tenant_store(tenant).list_secrets().await?)
+    }
+
+    pub async fn delete_secret(&self, tenant: &Tenant, principal: &Principal, name: &str) -> Result<(), EngineError> {
+        authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
+        let known = known("secret", name)?;
+        let deleted = self.tenant_store(tenant).delete_secret(&known).await?;
+        self.inner.settings.changed();
+        if deleted { Ok(()) } else { Err(missing("secret", name)) }
+    }
+
+    pub async fn set_setting(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        name: &str,
+        value: &str,
+    ) -> Result<(), EngineError> {
+        authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
+        let name = valid(name, value)?;
+        self.tenant_store(tenant).set_setting(&name, value, principal.caller().as_str()).await?;
+        self.inner.settings.changed();
+        Ok(())
+    }
+
+    pub async fn settings(&self, tenant: &Tenant, principal: &Principal) -> Result<Vec<SettingRow>, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        Ok(self.tenant_store(tenant).list_settings().await?)
+    }
+
+    pub async fn delete_setting(&self, tenant: &Tenant, principal: &Principal, name: &str) -> Result<(), EngineError> {
+        authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
+        let known = known("setting", name)?;
+        let deleted = self.tenant_store(tenant).delete_setting(&known).await?;
+        self.inner.settings.changed();
+        if deleted { Ok(()) } else { Err(missing("setting", name)) }
+    }
+
+    /// For a function that was granted it.
+    pub(crate) async fn secret_value(
+        &self,
+        tenant: &Tenant,
+        name: &str,
+    ) -> Result<Option<Zeroizing<String>>, EngineError> {
+        let store = self.tenant_store(tenant);
+        let Some(sealed) = self.inner.settings.get(&store, Kind::Secret, name).await? else { return Ok(None) };
+        let opened = self.inner.vault.open_secret(tenant.id, name, &sealed);
+        opened.map(Some).map_err(|error| EngineError::Internal(Box::new(error)))
+    }
+
+    pub(crate) async fn setting_value(&self, tenant: &Tenant, name: &str) -> Result<Option<String>, EngineError> {
+        let store = self.tenant_store(tenant);
+        let value = self.inner.settings.get(&store, Kind::Setting, name).await?;
+        Ok(value.map(|value| String::from_utf8_lossy(&value).into_owned()))
+    }
+}
+
+fn valid(name: &str, value: &str) -> Result<SettingName, EngineError> {
+    let refused = |fault: BadSetting| EngineError::Invalid(fault.to_string());
+    let name = SettingName::parse(name).map_err(refused)?;
+    check_value(value).map_err(refused)?;
+    Ok(name)
+}
+
+/// A name that cannot exist is not found, as any other that does not.
+fn known(what: &'static str, name: &str) -> Result<SettingName, EngineError> {
+    SettingName::parse(name).map_err(|_| missing(what, name))
+}
+
+fn missing(what: &'static str, name: &str) -> EngineError {
+    EngineError::NotFound { what, name: name.chars().take(80).collect() }
+}
