@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use pleat_domain::{PlanName, SkillName, TenantSlug};
+use pleat_domain::{PlanName, SettingName, SkillName, TenantSlug};
 
-use crate::commands::{call, card, deploy, functions, keys, logs, tasks, tenants, usage};
+use crate::commands::{call, card, deploy, functions, keys, logs, secrets, settings, tasks, tenants, usage};
 use crate::{dev, serve};
 
 const EXAMPLES: &str = "\
@@ -72,6 +72,8 @@ pub enum Command {
     Call(call::CallArgs),
     Tasks(tasks::TasksArgs),
     Logs(logs::LogsArgs),
+    Secrets(secrets::SecretsArgs),
+    Settings(settings::SettingsArgs),
     Keys(keys::KeysArgs),
     Tenants(tenants::TenantsArgs),
     Usage(usage::UsageArgs),
@@ -89,6 +91,11 @@ pub fn skill_name(text: &str) -> Result<SkillName, pleat_domain::name::BadName> 
 /// For clap: a plan's name; which plans there are is the server's to say.
 pub fn plan_name(text: &str) -> Result<PlanName, pleat_domain::plan::BadPlanName> {
     PlanName::parse(text)
+}
+
+/// For clap: the name of a secret or a setting.
+pub fn setting_name(text: &str) -> Result<SettingName, pleat_domain::setting::BadSetting> {
+    SettingName::parse(text)
 }
 
 /// For clap: a tenant's name.

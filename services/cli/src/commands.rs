@@ -6,9 +6,12 @@ pub mod deploy;
 pub mod functions;
 pub mod keys;
 pub mod logs;
+pub mod secrets;
+pub mod settings;
 pub mod tasks;
 pub mod tenants;
 pub mod usage;
+mod value;
 
 use anyhow::Result;
 use serde::de::DeserializeOwned;
@@ -59,6 +62,8 @@ pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Call(args) => call::run(args, context).await,
         Command::Tasks(args) => tasks::run(args, context).await,
         Command::Logs(args) => logs::run(args, context).await,
+        Command::Secrets(args) => secrets::run(args, context).await,
+        Command::Settings(args) => settings::run(args, context).await,
         Command::Keys(args) => keys::run(args, context).await,
         Command::Tenants(args) => tenants::run(args, context).await,
         Command::Usage(args) => usage::run(args, context).await,

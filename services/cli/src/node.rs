@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::Args;
 use pleat_domain::limits;
 use pleat_egress::{AllowRule, EgressConfig, HostPattern};
-use pleat_engine::{Engine, EngineConfig};
+use pleat_engine::{Engine, EngineConfig, EngineError};
 use pleat_gateway::server::Server;
 use pleat_gateway::{App, GatewayConfig};
 use pleat_runtime::{Runtime, RuntimeConfig};
@@ -17,6 +17,7 @@ use pleat_store::embedded::{Database, EmbeddedConfig};
 use pleat_store::{Store, StoreConfig};
 use tokio_util::sync::CancellationToken;
 
+use crate::problem::Problem;
 use crate::signals::Signals;
 
 /// How long open connections may take to finish at the end.
@@ -131,7 +132,13 @@ impl Node {
         let mut settings = StoreConfig::new(database.url());
         settings.retention = Duration::from_secs(args.retention_hours * 60 * 60);
         let store = Store::open(settings).await.context("the store could not be opened")?;
-        Engine::new(store, runtime, config).context("the settings for outbound requests cannot be used")
+        let engine =
+            Engine::new(store, runtime, config).context("the settings for outbound requests cannot be used")?;
+        if let Err(error) = engine.check_master_key().await {
+            engine.shutdown().await;
+            return Err(refused(error));
+        }
+        Ok(engine)
     }
 
     pub async fn bind(&self, listen: SocketAddr, gateway: GatewayConfig) -> anyhow::Result<Server> {
@@ -160,5 +167,16 @@ impl Node {
         };
         self.database.stop().await.context("the database did not stop cleanly")?;
         served
+    }
+}
+
+fn refused(error: EngineError) -> anyhow::Error {
+    match error {
+        EngineError::WrongMasterKey => {
+            let hint = "set PLEAT_MASTER_KEY to the key this installation was first started with (`pleat dev` keeps it \
+                        in `master.key` of the data directory)";
+            Problem::usage(EngineError::WrongMasterKey.to_string(), hint).into()
+        }
+        error => anyhow::Error::from(error).context("the master key could not be checked"),
     }
 }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::arguments::skill_name;
 use crate::client::Client;
 use crate::commands::{Context, parse};
+use crate::output::Table;
 use crate::problem::Problem;
 use crate::target::Role;
 
@@ -21,9 +22,11 @@ Examples:
   pleat deploy hello.js
   pleat deploy hello.js --public                    anybody may call it
   pleat deploy target/wasm32-wasip2/release/echo.wasm --name echo
-  pleat deploy weather.js --grant public            if it asks to be public, let it
+  pleat deploy weather.js --grant secret:API_KEY --grant host:api.example.com
+  pleat deploy weather.js --grant all               everything that it asks for
 
-A function asks for capabilities in its manifest; it gets those that --grant names.";
+A function asks for capabilities in its manifest; it gets those that --grant names: public, secret:NAME, config:NAME,
+host:NAME, skill:NAME, kv. A later version keeps what it still asks for; what it asks for anew needs --grant again.";
 
 /// Deploy functions: .js, a component as .wasm or .wat
 #[derive(Args)]
@@ -41,8 +44,8 @@ pub struct DeployArgs {
     /// Keep it off the card and every public list
     #[arg(long)]
     unlisted: bool,
-    /// Allow what the function asks for; may be repeated
-    #[arg(long = "grant", value_name = "CAP")]
+    /// Allow something that the function asks for, or `all` of it; may be repeated
+    #[arg(long = "grant", value_name = "CAPABILITY")]
     grants: Vec<String>,
 }
 
@@ -57,6 +60,8 @@ struct Deployed {
     visibility: Visibility,
     #[serde(default)]
     requested: Grants,
+    #[serde(default)]
+    before: Grants,
     #[serde(default)]
     granted: Grants,
 }
@@ -132,37 +137,38 @@ fn add_options(args: &DeployArgs, file_name: &str, url: &mut reqwest::Url) {
 }
 
 fn describe(deployed: Deployed, milliseconds: u128, context: &Context<'_>) -> Result<()> {
-    let Deployed { name, version, created, url, visibility, requested, granted } = deployed;
+    let Deployed { name, version, created, url, visibility, requested, before, granted } = deployed;
     let happened = if created { "deployed" } else { "unchanged" };
     context.output.note(&format!("{happened} in {milliseconds} ms, {}", visibility.as_str()));
     context.output.line(&format!("{name} v{version} {url}"))?;
-    let missing = missing(&requested, &granted);
-    if !missing.is_empty() {
-        context.output.note(&format!("it asks for more than it was granted: {}", missing.join(", ")));
+    if let Some(table) = capabilities(&requested, &before, &granted) {
+        context.output.note(&table);
     }
-    if requested.visibility == Visibility::Public && visibility != Visibility::Public {
-        context.output.note("it asks to be public; to allow it: --public");
+    let missing: Vec<String> = requested
+        .capabilities()
+        .difference(&granted.capabilities())
+        .map(|missing| format!("--grant {missing}"))
+        .collect();
+    if !missing.is_empty() {
+        context.output.note(&format!("it asks for more than it was granted; to allow it: {}", missing.join(" ")));
     }
     context.output.note(&format!("try it: pleat call {name}"));
     Ok(())
 }
 
-/// What was asked for and not granted, in the words of `--grant`.
-fn missing(requested: &Grants, granted: &Grants) -> Vec<String> {
-    let lists = [
-        ("secret", &requested.secrets, &granted.secrets),
-        ("config", &requested.config, &granted.config),
-        ("host", &requested.hosts, &granted.hosts),
-        ("skill", &requested.skills, &granted.skills),
-    ];
-    let mut missing = Vec::new();
-    for (kind, asked, given) in lists {
-        missing.extend(asked.iter().filter(|name| !given.contains(name)).map(|name| format!("{kind}:{name}")));
+/// What it asks for, with what the version before was granted and what this one is; nothing, if it asks for nothing.
+fn capabilities(requested: &Grants, before: &Grants, granted: &Grants) -> Option<String> {
+    let asked = requested.capabilities();
+    if asked.is_empty() {
+        return None;
     }
-    if requested.key_value && !granted.key_value {
-        missing.push("key-value".to_owned());
+    let (before, granted) = (before.capabilities(), granted.capabilities());
+    let word = |has: bool| if has { "granted" } else { "-" }.to_owned();
+    let mut table = Table::new(&["IT ASKS FOR", "BEFORE", "NOW"]);
+    for capability in asked {
+        table.row([capability.to_string(), word(before.contains(&capability)), word(granted.contains(&capability))]);
     }
-    missing
+    Some(table.render())
 }
 
 /// Bytes as people read them.

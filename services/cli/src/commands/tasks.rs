@@ -1,5 +1,6 @@
 //! `pleat tasks`: every call is a task; here they are listed, looked at and stopped. Following one is `watch`.
 
+mod trace;
 mod view;
 mod watch;
 
@@ -21,9 +22,10 @@ Examples:
   pleat tasks list --state working
   pleat tasks get task_01935b0e5f7a7c3e8a1d2b3c4d5e6f70
   pleat tasks watch task_01935b0e5f7a7c3e8a1d2b3c4d5e6f70
+  pleat tasks trace task_01935b0e5f7a7c3e8a1d2b3c4d5e6f70
   pleat tasks cancel task_01935b0e5f7a7c3e8a1d2b3c4d5e6f70";
 
-/// List, show, watch and cancel tasks
+/// List, show, watch, trace and cancel tasks
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TasksArgs {
@@ -46,7 +48,13 @@ enum TasksCommand {
         #[arg(value_name = "ID")]
         id: TaskId,
     },
-    /// Stop a task
+    /// Show a task with the calls that its function has made
+    #[command(after_help = "Examples:\n  pleat tasks trace task_01935b0e5f7a7c3e8a1d2b3c4d5e6f70")]
+    Trace {
+        #[arg(value_name = "ID")]
+        id: TaskId,
+    },
+    /// Stop a task, and the calls it has made
     #[command(after_help = "Examples:\n  pleat tasks cancel task_01935b0e5f7a7c3e8a1d2b3c4d5e6f70")]
     Cancel {
         #[arg(value_name = "ID")]
@@ -87,6 +95,7 @@ pub async fn run(args: &TasksArgs, context: &Context<'_>) -> Result<()> {
         TasksCommand::List(filter) => list(filter, context).await,
         TasksCommand::Get { id } => get(*id, context).await,
         TasksCommand::Watch { id } => watch::run(*id, context).await,
+        TasksCommand::Trace { id } => trace::run(*id, context).await,
         TasksCommand::Cancel { id } => cancel(*id, context).await,
     }
 }

@@ -1,0 +1,37 @@
+//! `pleat tasks trace`: a task as the tree of calls that came of it.
+
+use anyhow::Result;
+use pleat_domain::TaskId;
+use serde::Deserialize;
+
+use super::TaskView;
+use crate::commands::Context;
+use crate::output::Table;
+use crate::target::Role;
+
+#[derive(Deserialize)]
+struct Trace {
+    /// The task itself first.
+    tasks: Vec<TaskView>,
+}
+
+pub async fn run(id: TaskId, context: &Context<'_>) -> Result<()> {
+    let client = context.connect(Role::Deployer)?;
+    let answer = client.get(client.in_tenant(&["tasks", &id.to_string(), "trace"]).await?).await?;
+    context.show(answer, |Trace { tasks }| {
+        let mut table = Table::new(&["SKILL", "STATE", "TOOK", "ID"]);
+        if let Some(root) = tasks.first() {
+            add(root, 0, &tasks, &mut table);
+        }
+        table.render()
+    })
+}
+
+/// The task and, below it, those that name it as their parent. A parent is older than its children, so that this ends.
+fn add(task: &TaskView, depth: usize, all: &[TaskView], table: &mut Table) {
+    let indent = "  ".repeat(depth);
+    table.row([format!("{indent}{}", task.skill_and_version()), task.state.clone(), task.took(), task.id.clone()]);
+    for child in all.iter().filter(|child| child.parent_task_id.as_deref() == Some(&task.id)) {
+        add(child, depth + 1, all, table);
+    }
+}
