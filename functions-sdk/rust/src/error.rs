@@ -27,6 +27,26 @@ impl Error {
         self
     }
 
+    /// What another skill reported.
+    pub(crate) fn reported(error: types::Error) -> Self {
+        Self {
+            code: error.code,
+            message: error.message,
+            retryable: error.retryable,
+            details: error.details.and_then(|details| serde_json::from_str(&details).ok()),
+        }
+    }
+
+    /// For machines.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// For people.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     pub fn details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self

@@ -27,19 +27,28 @@
 //! ```
 
 mod adapter;
+mod call;
 mod context;
 mod error;
 mod function;
+mod http;
+mod key_value;
 mod manifest;
 mod outcome;
+mod pending;
+mod settings;
 
 #[doc(hidden)]
 pub use adapter::Adapter;
+pub use call::PendingCall;
 pub use context::{Context, EmitError, Level};
 pub use error::Error;
 pub use function::Function;
+pub use http::{PendingResponse, Request, Response};
+pub use key_value::{KeyValue, KvError, Page};
 pub use manifest::Manifest;
 pub use outcome::{Ask, Outcome};
+pub use pending::{Pending, first, join};
 pub use serde_json::value::RawValue;
 pub use serde_json::{Value, json};
 

@@ -38,6 +38,39 @@ impl Manifest {
         self.set("annotations", serde_json::json!({"idempotentHint": true}))
     }
 
+    /// Secrets to read ([`crate::Context::secret`]). What is asked for is usable once the deployer grants it.
+    pub fn secrets(self, names: &[&str]) -> Self {
+        self.capability("secrets", names.to_vec())
+    }
+
+    /// Settings of the tenant to read ([`crate::Context::config`]).
+    pub fn config(self, names: &[&str]) -> Self {
+        self.capability("config", names.to_vec())
+    }
+
+    /// Hosts to send HTTP to ([`crate::Context::fetch`]): `api.example.com`, `*.example.com`, `host:8443`.
+    pub fn hosts(self, patterns: &[&str]) -> Self {
+        self.capability("hosts", patterns.to_vec())
+    }
+
+    /// Other skills to call ([`crate::Context::call`]).
+    pub fn skills(self, names: &[&str]) -> Self {
+        self.capability("skills", names.to_vec())
+    }
+
+    /// The tenant's key-value store ([`crate::Context::key_value`]).
+    pub fn key_value(self) -> Self {
+        self.capability("keyValue", true)
+    }
+
+    fn capability(mut self, name: &str, value: impl Into<Value>) -> Self {
+        let capabilities = self.0.entry("capabilities").or_insert_with(|| Map::new().into());
+        if let Some(capabilities) = capabilities.as_object_mut() {
+            capabilities.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
     /// Any field of the manifest, by its name in JSON.
     pub fn set(mut self, field: &str, value: impl Into<Value>) -> Self {
         self.0.insert(field.to_owned(), value.into());
