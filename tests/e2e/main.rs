@@ -11,6 +11,7 @@
 
 mod a2a;
 mod architecture;
+mod capabilities;
 mod card;
 mod cli;
 mod control;

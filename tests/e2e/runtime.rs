@@ -6,6 +6,7 @@
 mod deploying;
 mod guests;
 mod limits;
+mod reaching;
 mod results;
 mod speaking;
 

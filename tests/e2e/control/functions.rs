@@ -29,6 +29,14 @@ async fn a_deploy_says_what_it_made_and_the_lists_agree() {
         "skills": [],
         "keyValue": false
       },
+      "before": {
+        "visibility": "listed",
+        "secrets": [],
+        "config": [],
+        "hosts": [],
+        "skills": [],
+        "keyValue": false
+      },
       "granted": {
         "visibility": "public",
         "secrets": [],
@@ -54,6 +62,7 @@ async fn a_deploy_says_what_it_made_and_the_lists_agree() {
     }
     assert_eq!((&shown["fileName"], &shown["manifest"]), (&json!("minimal.wat"), &made["manifest"]));
     assert_eq!((&shown["grants"], listed.get("grants")), (&made["granted"], None));
+    assert_eq!(shown["requested"], made["requested"]);
 }
 
 #[tokio::test]
@@ -153,8 +162,12 @@ async fn visibility_is_the_deployers_and_takes_effect_at_once() {
 #[tokio::test]
 async fn public_is_granted_only_where_the_function_asks_for_it() {
     let server = TestServer::start().await;
-    let made = server.deploy("minimal.wat", saying("v1"), "&name=quiet&grant=public").await;
-    assert_eq!(made["visibility"], "listed", "it did not ask to be public: {made}");
+    let (status, refused) = server.try_deploy("minimal.wat", saying("v1"), "&name=quiet&grant=public").await;
+    assert_eq!(status, 400, "{refused}");
+    assert_eq!(
+        refused["error"]["message"],
+        "`public` cannot be granted: the function does not ask for it; it asks for nothing"
+    );
     let manifest = r#"{\"visibility\":\"public\"}"#;
     let asking = String::from_utf8(saying("v1")).unwrap().replace(r#"{\"description\":\"minimal\"}"#, manifest);
     let length = manifest.replace('\\', "").len();

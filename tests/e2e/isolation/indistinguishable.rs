@@ -94,6 +94,7 @@ async fn another_tenants_things_are_as_unknown_as_random_ones_in_the_control_api
     for theirs in tasks {
         cases.push((Method::GET, "other/tasks/{}", theirs, &random[0]));
         cases.push((Method::GET, "other/tasks/{}/events", theirs, &random[0]));
+        cases.push((Method::GET, "other/tasks/{}/trace", theirs, &random[0]));
         cases.push((Method::POST, "other/tasks/{}/cancel", theirs, &random[0]));
         cases.push((Method::GET, "other/logs?task={}", theirs, &random[0]));
         cases.push((Method::GET, "acme/tasks/{}", theirs, &random[0]));
@@ -109,7 +110,14 @@ async fn another_tenants_things_are_as_unknown_as_random_ones_in_the_control_api
         cases.push((method, path, "private", "nothing"));
     }
     cases.push((Method::DELETE, "other/keys/{}", &neighbours.stranger_id, "AAAAAAAAAA"));
-    for path in ["{}", "{}/functions", "{}/keys", "{}/tasks", "{}/logs"] {
+    for (place, kind) in [("acme/secrets/SHARED", Method::PUT), ("acme/settings/SHARED", Method::PUT)] {
+        let value = Some(json!({ "value": "mine" }));
+        assert_eq!(server.api(kind, &format!("/tenants/{place}"), &server.deploy, value).await.0, 204);
+    }
+    for path in ["other/secrets/{}", "other/settings/{}"] {
+        cases.push((Method::DELETE, path, "SHARED", "ABSENT"));
+    }
+    for path in ["{}", "{}/functions", "{}/keys", "{}/tasks", "{}/logs", "{}/secrets", "{}/settings"] {
         cases.push((Method::GET, path, "acme", "none"));
     }
     for (method, path, theirs, nothing) in cases {

@@ -97,6 +97,8 @@ const fn a2a_send(path: &'static str, body: &'static str) -> Row {
 const SEND: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/send",
     "params":{"skill":"private","message":{"do":"echo","value":2}}}"#;
 
+const VALUE: Sent = Sent::Json(r#"{"value":"x"}"#);
+
 /// In this order: what takes things away comes last.
 pub const ROWS: &[Row] = &[
     open("tenant", "/"),
@@ -128,6 +130,12 @@ pub const ROWS: &[Row] = &[
     control("GET", "/api/v1/tenants/{tenant}/functions", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/functions/{name}", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/functions/{name}/versions", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/secrets", Sent::Nothing, "read", ("deploy", OK)),
+    control("PUT", "/api/v1/tenants/{tenant}/secrets/{name}", VALUE, "read", ("deploy", "204")),
+    control("DELETE", "/api/v1/tenants/{tenant}/secrets/{name}", Sent::Nothing, "read", ("deploy", "204")),
+    control("GET", "/api/v1/tenants/{tenant}/settings", Sent::Nothing, "invoke", ("read", OK)),
+    control("PUT", "/api/v1/tenants/{tenant}/settings/{name}", VALUE, "read", ("deploy", "204")),
+    control("DELETE", "/api/v1/tenants/{tenant}/settings/{name}", Sent::Nothing, "read", ("deploy", "204")),
     control("GET", "/api/v1/tenants/{tenant}/tasks", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/logs", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/usage", Sent::Nothing, "invoke", ("read", OK)),
@@ -135,6 +143,7 @@ pub const ROWS: &[Row] = &[
     platform("PUT", "/api/v1/tenants/{tenant}/plan", Sent::Json(r#"{"plan":"unlimited"}"#), OK),
     task("GET", "/api/v1/tenants/{tenant}/tasks/{id}", "invoke", "read"),
     task("GET", "/api/v1/tenants/{tenant}/tasks/{id}/events", "invoke", "read"),
+    task("GET", "/api/v1/tenants/{tenant}/tasks/{id}/trace", "invoke", "read"),
     task("POST", "/api/v1/tenants/{tenant}/tasks/{id}/cancel", "read", "deploy"),
     control("POST", "/api/v1/tenants/{tenant}/functions/{name}/rollback", Sent::Nothing, "read", ("deploy", OK)),
     control("DELETE", "/api/v1/tenants/{tenant}/functions/{name}", Sent::Nothing, "read", ("deploy", "204")),
