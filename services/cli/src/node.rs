@@ -37,6 +37,14 @@ pub struct NodeArgs {
     #[arg(long, env = "PLEAT_REQUEST_BODY_MIB", value_name = "MIB", default_value_t = 4,
         value_parser = clap::value_parser!(u64).range(1..=32))]
     pub request_body_mib: u64,
+    /// How long running calls may take to finish when the node is told to stop, in seconds
+    #[arg(long, env = "PLEAT_DRAIN_SECONDS", value_name = "SECONDS", default_value_t = 5,
+        value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub drain_seconds: u64,
+    /// How long a node is taken for alive after its last sign of life, in milliseconds; the same on every node
+    #[arg(long, env = "PLEAT_LEASE_MS", value_name = "MS", default_value_t = 10_000, hide = true,
+        value_parser = clap::value_parser!(u64).range(500..=600_000))]
+    pub lease_ms: u64,
     /// A further name of the control host; may be repeated
     #[arg(long = "host", env = "PLEAT_HOSTS", value_name = "NAME", value_delimiter = ',')]
     pub hosts: Vec<String>,
@@ -123,14 +131,16 @@ impl Node {
     async fn engine(
         data_dir: &Path,
         args: &NodeArgs,
-        config: EngineConfig,
+        mut config: EngineConfig,
         database: &Database,
     ) -> anyhow::Result<Engine> {
+        config.drain = Duration::from_secs(args.drain_seconds);
         let compiler = vec![std::env::current_exe()?.into_os_string(), OsString::from("__compile")];
         let runtime =
             Runtime::start(RuntimeConfig::new(data_dir, compiler)).context("the runtime could not be started")?;
         let mut settings = StoreConfig::new(database.url());
         settings.retention = Duration::from_secs(args.retention_hours * 60 * 60);
+        settings.lease = Duration::from_millis(args.lease_ms);
         let store = Store::open(settings).await.context("the store could not be opened")?;
         let engine =
             Engine::new(store, runtime, config).context("the settings for outbound requests cannot be used")?;
@@ -155,10 +165,13 @@ impl Node {
                 let serving = tokio::spawn(server.serve(stop.clone(), DRAIN));
                 signals.told_to_stop().await;
                 tracing::info!("stopping");
+                // Connections are taken meanwhile: a load balancer learns that this node is not ready, and who calls
+                // it all the same is told to try again. Streams end when their tasks do.
+                self.engine.drain().await;
                 stop.cancel();
-                // Streams end when their tasks do, so the calls are drained while the connections are.
+                let served = serving.await.map_err(anyhow::Error::from);
                 self.engine.shutdown().await;
-                serving.await.map_err(anyhow::Error::from)
+                served
             }
             other => {
                 self.engine.shutdown().await;

@@ -87,7 +87,7 @@ impl Engine {
     pub async fn delete_tenant(&self, principal: &Principal, slug: &TenantSlug) -> Result<(), EngineError> {
         authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
         let tenant = self.tenant(slug).await?;
-        self.inner.store.delete_tenant(tenant.id).await?;
+        self.inner.store.delete_tenant(&tenant).await?;
         self.tenant_store(&tenant).forget_belongings().await?;
         self.inner.settings.changed();
         self.inner.tenants.invalidate(slug).await;

@@ -55,7 +55,7 @@ impl Engine {
         let plan = self.plan_of(tenant);
         let entry = self.inner.books.begin(tenant.id, principal, &plan)?;
         // What cannot be loaded fails when it is called, and needs no more than any other until then.
-        let places = self.inner.runtime.load(&skill.code).await.map_or(1, |function| function.places());
+        let places = self.load(tenant.id, &skill.code).await.map_or(1, |function| function.places());
         let patience = self.inner.config.slot_wait;
         let slot = self.inner.slots.take(tenant.id, places, plan.slot_percent, patience).await?;
         Ok(Permit { entry, slot: Some(slot) })

@@ -3,22 +3,21 @@
 //! A key that is malformed, unknown, revoked, expired or another tenant's gets one and the same answer.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use pleat_domain::key::ApiKey;
-use pleat_domain::{Principal, Scope, Tenant};
+use pleat_domain::{Caller, Principal, Scope, Tenant};
 use pleat_store::KeyRecord;
 use time::OffsetDateTime;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, STALE};
 use crate::error::EngineError;
 
-/// Records of keys by id. Revoking takes effect at once on the node that revokes and within this time elsewhere.
+/// Records of keys by id. Revoking takes effect at once on the node that revokes, and elsewhere when it is told.
 pub(crate) struct KeyCache(moka::future::Cache<String, Option<Arc<KeyRecord>>>);
 
 impl KeyCache {
     pub(crate) fn new() -> Self {
-        let cache = moka::future::Cache::builder().max_capacity(100_000).time_to_live(Duration::from_secs(2)).build();
+        let cache = moka::future::Cache::builder().max_capacity(100_000).time_to_live(STALE).build();
         Self(cache)
     }
 
@@ -76,6 +75,16 @@ impl Engine {
             Some(record) if is_live(&record) => principal_of(&record),
             _ => Err(EngineError::Unauthenticated),
         }
+    }
+
+    /// Who a task's caller is, while nobody is there to show a key: `None` for a key that is no longer good.
+    pub(crate) async fn principal_behind(&self, caller: &Caller) -> Result<Option<Principal>, EngineError> {
+        if caller.is_anonymous() {
+            return Ok(Some(Principal::Anonymous));
+        }
+        let Some(id) = caller.as_str().strip_prefix("key:") else { return Ok(None) };
+        let record = self.key_record(id).await?.filter(|record| is_live(record));
+        record.as_deref().map(principal_of).transpose()
     }
 
     async fn key_record(&self, id: &str) -> Result<Option<Arc<KeyRecord>>, EngineError> {

@@ -56,6 +56,7 @@ impl Engine {
             message: None,
             context: Some(context),
             alias: None,
+            once: None,
             door: Door::Call,
         };
         let run = self.admit(invocation, Some(Origin { parent, depth: standing.depth })).await?;

@@ -107,7 +107,7 @@ impl Engine {
         };
         let plan = self.plan_of(tenant);
         let room = Room { functions: plan.functions.most(), source_bytes: plan.source_bytes.most() };
-        let deployed = self.tenant_store(tenant).deploy(version, room).await?;
+        let deployed = self.tenant_store(tenant).deploy(version, &upload.bytes, room).await?;
         if deployed.created {
             self.count_upload(tenant, &name, upload.bytes.len());
         }

@@ -8,6 +8,7 @@ use pleat_egress::{BadConfig, Egress, EgressConfig};
 use pleat_policy::{Action, Decision, Denial, decide};
 use pleat_runtime::Runtime;
 use pleat_store::{Store, TenantStore};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -16,8 +17,10 @@ use crate::book::Books;
 use crate::catalog::Catalogs;
 use crate::error::EngineError;
 use crate::hooks::{Hook, Hooks};
-use crate::hub::Hub;
+use crate::hub::{Hub, Interrupt};
 use crate::keyring::{KeyHasher, MasterKey, Vault};
+use crate::news::News;
+use crate::nodes;
 use crate::settings::SettingCache;
 use crate::slots::Slots;
 use crate::usage;
@@ -68,6 +71,9 @@ impl EngineConfig {
     }
 }
 
+/// How long a node may go on with what it knows of tenants and keys, should another node's notice of a change be lost.
+pub(crate) const STALE: Duration = Duration::from_millis(800);
+
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
@@ -84,12 +90,20 @@ pub(crate) struct Inner {
     pub(crate) tenants: moka::future::Cache<TenantSlug, Arc<Tenant>>,
     pub(crate) catalogs: Catalogs,
     pub(crate) hub: Hub,
+    pub(crate) news: Arc<News>,
     pub(crate) hooks: Hooks,
     pub(crate) egress: Egress,
     pub(crate) books: Books,
     pub(crate) slots: Arc<Slots>,
+    /// Calls.
     pub(crate) tracker: TaskTracker,
+    /// No further calls.
     pub(crate) stopping: CancellationToken,
+    /// What goes on as long as the engine does.
+    pub(crate) chores: TaskTracker,
+    pub(crate) closed: CancellationToken,
+    /// Asks for a look at what lost nodes left.
+    pub(crate) sweep: Arc<Notify>,
 }
 
 impl Engine {
@@ -105,19 +119,23 @@ impl Engine {
             vault: Vault::new(&config.master_key),
             settings: SettingCache::new(),
             keys: KeyCache::new(),
-            // A deleted tenant is gone from every node within this time, and at once from the node that deletes it.
-            tenants: moka::future::Cache::builder().max_capacity(100_000).time_to_live(Duration::from_secs(2)).build(),
+            tenants: moka::future::Cache::builder().max_capacity(100_000).time_to_live(STALE).build(),
             catalogs: Catalogs::new(),
             hub: Hub::default(),
+            news: Arc::default(),
             hooks: Hooks::new(config.hooks.clone()),
             egress: Egress::new(config.egress.clone())?,
             tracker: TaskTracker::new(),
             stopping: stopping.clone(),
+            chores: TaskTracker::new(),
+            closed: CancellationToken::new(),
+            sweep: Arc::default(),
             config,
         };
-        let inner = Arc::new(inner);
-        inner.tracker.spawn(usage::keep_books(Arc::downgrade(&inner), period, stopping));
-        Ok(Self { inner })
+        let engine = Self { inner: Arc::new(inner) };
+        engine.inner.tracker.spawn(usage::keep_books(Arc::downgrade(&engine.inner), period, stopping));
+        nodes::attend(&engine);
+        Ok(engine)
     }
 
     /// The tenant of a route.
@@ -159,17 +177,30 @@ impl Engine {
         Ok(self.inner.store.ping().await?)
     }
 
-    /// No new calls; running ones get the drain time, then they are stopped and recorded. Returns when all is written.
-    pub async fn shutdown(&self) {
+    /// No new calls; running ones get the drain time. What is left then is stopped: it is recorded as lost, or, where
+    /// its function may run again and another node lives, left to that one. Reading goes on.
+    pub async fn drain(&self) {
         self.inner.stopping.cancel();
         self.inner.tracker.close();
-        if tokio::time::timeout(self.inner.config.drain, self.inner.tracker.wait()).await.is_err() {
-            self.inner.hub.stop_all();
-            let last = tokio::time::timeout(Duration::from_secs(5), self.inner.tracker.wait()).await;
-            if last.is_err() {
-                tracing::warn!("some calls did not stop in time; they will be recorded as lost");
-            }
+        if tokio::time::timeout(self.inner.config.drain, self.inner.tracker.wait()).await.is_ok() {
+            return;
         }
+        let company = self.inner.store.other_nodes() > 0;
+        self.inner.hub.stop_where(|live| match company && live.repeatable {
+            true => Some(Interrupt::HandedBack),
+            false => Some(Interrupt::Shutdown),
+        });
+        if tokio::time::timeout(Duration::from_secs(5), self.inner.tracker.wait()).await.is_err() {
+            tracing::warn!("some calls did not stop in time; they will be recorded as lost");
+        }
+    }
+
+    /// Drains, if that has not been done, and ends everything. Returns when all is written.
+    pub async fn shutdown(&self) {
+        self.drain().await;
+        self.inner.closed.cancel();
+        self.inner.chores.close();
+        self.inner.chores.wait().await;
         self.inner.runtime.shutdown().await;
         match tokio::time::timeout(Duration::from_secs(5), self.write_usage()).await {
             Ok(Ok(())) => {}

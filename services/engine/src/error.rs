@@ -48,9 +48,16 @@ pub enum EngineError {
     LimitReached(#[from] Reached),
     #[error("the platform is at its limit ({0}); try again shortly")]
     Busy(&'static str),
+    /// Never leaves: the earlier send's task is the answer.
+    #[error("this was sent before and cannot be found again; try again shortly")]
+    Repeated,
+    #[error("`Idempotency-Key` was used before for another call; use a new key for each call")]
+    KeyReused,
+    #[error("this node has lost touch with the database and takes no work until it is back; try again shortly")]
+    OutOfTouch,
     #[error("the platform is shutting down; try again shortly")]
     ShuttingDown,
-    #[error("the database is not reachable; try again shortly")]
+    #[error("the database cannot take this now; try again shortly")]
     Unavailable(#[source] StoreError),
     #[error(
         "the master key is not the one that this database was set up with; start with that one. Nothing was changed"
@@ -108,7 +115,8 @@ impl From<StoreError> for EngineError {
         match error {
             StoreError::Busy => Self::Busy("write queue"),
             StoreError::Closed => Self::ShuttingDown,
-            StoreError::Unreachable(_) => Self::Unavailable(error),
+            StoreError::Repeated => Self::Repeated,
+            StoreError::Unreachable(_) | StoreError::Full(_) => Self::Unavailable(error),
             StoreError::Unstorable(_) | StoreError::TooMany { .. } => Self::Invalid(error.to_string()),
             StoreError::AliasTaken(name) => Self::Exists { what: "task", name },
             StoreError::NoRoom { limit, most } => Self::LimitReached(Reached { limit, most, retry_after: None }),

@@ -22,8 +22,22 @@ impl Hub {
         lock(&self.live).insert(live.id, live);
     }
 
-    pub(crate) fn remove(&self, id: TaskId) {
-        lock(&self.live).remove(&id);
+    /// Unless the task has begun anew here since.
+    pub(crate) fn remove(&self, live: &Arc<Live>) {
+        let mut all = lock(&self.live);
+        if all.get(&live.id).is_some_and(|now| Arc::ptr_eq(now, live)) {
+            all.remove(&live.id);
+        }
+    }
+
+    pub(crate) fn ids(&self) -> Vec<TaskId> {
+        lock(&self.live).keys().copied().collect()
+    }
+
+    /// Those of them that run here.
+    pub(crate) fn cancel(&self, ids: &[TaskId]) {
+        let live = lock(&self.live);
+        ids.iter().filter_map(|id| live.get(id)).for_each(|live| live.interrupt(Interrupt::Canceled));
     }
 
     /// Only ever a task of the tenant that asks.
@@ -31,8 +45,13 @@ impl Hub {
         lock(&self.live).get(&id).filter(|live| live.tenant == tenant).cloned()
     }
 
-    pub(crate) fn stop_all(&self) {
-        lock(&self.live).values().for_each(|live| live.interrupt(Interrupt::Shutdown));
+    /// Stops those for which there is a cause.
+    pub(crate) fn stop_where(&self, cause: impl Fn(&Live) -> Option<Interrupt>) {
+        lock(&self.live).values().for_each(|live| {
+            if let Some(cause) = cause(live) {
+                live.interrupt(cause);
+            }
+        });
     }
 
     pub(crate) fn stop_tenant(&self, tenant: TenantId) {
@@ -46,6 +65,10 @@ impl Hub {
 pub(crate) enum Interrupt {
     Canceled,
     Shutdown,
+    /// The node stops, and another one will run it again.
+    HandedBack,
+    /// The node has lost its lease: another one may run it by now.
+    Fenced,
     /// What it emitted exceeds the output limit.
     OutputOverflow,
     /// Its record could not be written.
@@ -56,14 +79,26 @@ pub(crate) enum Interrupt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Committed {
     pub(crate) seq: u32,
+    pub(crate) phase: Phase,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Running,
     /// The turn is over: nothing follows.
-    pub(crate) ended: bool,
+    Ended,
+    /// It no longer runs here. What follows is in the database.
+    Moved,
 }
 
 /// One task that runs here.
 pub(crate) struct Live {
     pub(crate) tenant: TenantId,
     pub(crate) id: TaskId,
+    /// The epoch of this node under which it began.
+    pub(crate) epoch: i64,
+    /// Its function may run again elsewhere.
+    pub(crate) repeatable: bool,
     pub(crate) token: CancellationToken,
     cause: Mutex<Option<Interrupt>>,
     ring: Mutex<VecDeque<Arc<Event>>>,
@@ -73,14 +108,16 @@ pub(crate) struct Live {
 
 impl Live {
     /// `seq` is the last one that earlier turns used.
-    pub(crate) fn new(tenant: TenantId, id: TaskId, seq: u32) -> Arc<Self> {
+    pub(crate) fn new(tenant: TenantId, id: TaskId, seq: u32, epoch: i64, repeatable: bool) -> Arc<Self> {
         Arc::new(Self {
             tenant,
             id,
+            epoch,
+            repeatable,
             token: CancellationToken::new(),
             cause: Mutex::default(),
             ring: Mutex::default(),
-            committed: watch::Sender::new(Committed { seq, ended: false }),
+            committed: watch::Sender::new(Committed { seq, phase: Phase::Running }),
             finished: Mutex::default(),
         })
     }
@@ -96,7 +133,7 @@ impl Live {
     }
 
     /// To be called after the commit.
-    pub(crate) fn publish(&self, events: impl IntoIterator<Item = Event>, ended: bool) {
+    pub(crate) fn publish(&self, events: impl IntoIterator<Item = Event>, phase: Phase) {
         let mut last = self.committed.borrow().seq;
         {
             let mut ring = lock(&self.ring);
@@ -108,7 +145,7 @@ impl Live {
                 ring.push_back(Arc::new(event));
             }
         }
-        self.committed.send_replace(Committed { seq: last, ended });
+        self.committed.send_replace(Committed { seq: last, phase });
     }
 
     pub(crate) fn finish(&self, task: Arc<Task>) {

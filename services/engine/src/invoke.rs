@@ -11,6 +11,7 @@ use crate::catalog::{Callable, Skill};
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::hooks::VerbEvent;
+use crate::once::{IdempotencyKey, Repeat};
 use crate::reach::Standing;
 use crate::run::{Admitted, Recorded, Run};
 use crate::subscribe::EventStream;
@@ -27,6 +28,8 @@ pub struct Invocation {
     pub context: Option<ContextId>,
     /// The id that a client chose for the task.
     pub alias: Option<String>,
+    /// Sending again under the same key is sending once. An alias does that by itself.
+    pub once: Option<IdempotencyKey>,
     pub door: Door,
 }
 
@@ -51,25 +54,38 @@ pub struct Turn {
 impl Engine {
     /// Runs to the end of the turn. The task goes on if the caller goes away.
     pub async fn send(&self, invocation: Invocation) -> Result<Arc<Task>, EngineError> {
-        let early = invocation.alias.is_some();
-        let run = self.admit(invocation, None).await?;
-        if early {
-            return self.spawn(Run::start(run)).await?.finished().await;
+        if let Some(earlier) = self.sent_before(&invocation).await? {
+            return self.settled(invocation.tenant.id, earlier).await;
         }
-        self.spawn_for(|done| run.blocking(done)).await
+        let early = invocation.alias.is_some() || invocation.once.is_some();
+        let (tenant, once) = (invocation.tenant.id, Repeat::of(&invocation));
+        let run = self.admit(invocation, None).await?;
+        if !early {
+            return self.spawn_for(|done| run.blocking(done)).await;
+        }
+        match self.spawn(Run::start(run)).await {
+            Err(EngineError::Repeated) => self.settled(tenant, self.first_send(tenant, once).await?).await,
+            recorded => recorded?.finished(self).await,
+        }
     }
 
     /// Starts, records, and hands back the recorded task with its events from the first.
     pub async fn start(&self, invocation: Invocation) -> Result<(Arc<Task>, EventStream), EngineError> {
+        if let Some(earlier) = self.sent_before(&invocation).await? {
+            return self.rejoin(invocation.tenant.id, earlier).await;
+        }
+        let (tenant, once) = (invocation.tenant.id, Repeat::of(&invocation));
         let run = self.admit(invocation, None).await?;
-        let recorded = self.spawn(Run::start(run)).await?;
-        Ok(recorded.into_stream(self, 0))
+        match self.spawn(Run::start(run)).await {
+            Err(EngineError::Repeated) => self.rejoin(tenant, self.first_send(tenant, once).await?).await,
+            recorded => Ok(recorded?.into_stream(self, 0)),
+        }
     }
 
     /// Continues a waiting task and runs to the end of the turn.
     pub async fn send_turn(&self, turn: Turn) -> Result<Arc<Task>, EngineError> {
         let run = self.readmit(turn).await?;
-        self.spawn(Run::resume(run)).await?.finished().await
+        self.spawn(Run::resume(run)).await?.finished(self).await
     }
 
     /// Continues a waiting task and streams what follows.
@@ -82,10 +98,10 @@ impl Engine {
 
     /// Everything that can refuse a call before it costs anything.
     pub(crate) async fn admit(&self, invocation: Invocation, origin: Option<Origin>) -> Result<Run, EngineError> {
-        if self.inner.stopping.is_cancelled() {
-            return Err(EngineError::ShuttingDown);
-        }
-        let Invocation { tenant, principal, skill: Callable(skill), input, message, context, alias, door } = invocation;
+        self.open_for_work()?;
+        let once = Repeat::of(&invocation);
+        let Invocation { tenant, principal, skill: Callable(skill), input, message, context, alias, door, .. } =
+            invocation;
         check_input(&skill, &input)?;
         let permit = self.enter(&tenant, &principal, &skill).await?;
         let now = OffsetDateTime::now_utc();
@@ -114,16 +130,15 @@ impl Engine {
             updated_at: now,
         };
         let standing = Standing { principal, depth: origin.map_or(0, |origin| origin.depth) };
-        let run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, None, Vec::new());
+        let mut run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, None, Vec::new());
+        run.once = once.map(|repeat| repeat.once);
         self.ask_hooks(&run)?;
         Ok(run)
     }
 
     /// The same for a later turn: on the version the task began with.
     async fn readmit(&self, turn: Turn) -> Result<Run, EngineError> {
-        if self.inner.stopping.is_cancelled() {
-            return Err(EngineError::ShuttingDown);
-        }
+        self.open_for_work()?;
         let Turn { tenant, principal, mut task, input, message } = turn;
         authorize(&principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
         if !task.state.is_interrupted() {

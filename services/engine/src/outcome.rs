@@ -21,7 +21,7 @@ impl Ending {
         Self { state: TaskState::Failed, failure: Some(failure), ask: None, result: None }
     }
 
-    fn plain(state: TaskState) -> Self {
+    pub(crate) fn plain(state: TaskState) -> Self {
         Self { state, failure: None, ask: None, result: None }
     }
 
@@ -81,7 +81,7 @@ impl Ending {
                 let text = format!("`{}` put out more than {} bytes", skill.name, skill.limits().output_bytes);
                 Self::failed(Failure::new(Reason::OutputLimit, text))
             }
-            Some(Interrupt::Shutdown | Interrupt::NotRecorded) => {
+            Some(Interrupt::Shutdown | Interrupt::HandedBack | Interrupt::Fenced | Interrupt::NotRecorded) => {
                 let text = "the node that ran this task was stopped; send it again";
                 Self::failed(Failure::new(Reason::NodeLost, text))
             }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pleat_domain::event::{ArtifactChunk, StatusChange};
 use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
 use pleat_runtime::{Call, CallReport, Entry, GuestContext, Party, Stop};
-use pleat_store::{Change, Commit, StoreError, Written};
+use pleat_store::{Change, Commit, Once, StoreError, Written};
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
 
@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::guest_host::GuestHost;
 use crate::hooks::VerbOutcome;
-use crate::hub::{Interrupt, Live};
+use crate::hub::{Interrupt, Live, Phase};
 use crate::invoke::first_message;
 use crate::outcome::Ending;
 use crate::reach::{Reach, Standing};
@@ -32,9 +32,6 @@ pub(crate) type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// How long the outcome of a call is kept trying to be recorded while the database is away.
 const RECORD_PATIENCE: Duration = Duration::from_secs(600);
-
-/// What whoever took a task over adds to its events: its end, at least.
-const FENCED_EVENTS: u32 = 100;
 
 pub(crate) struct Run {
     pub(crate) engine: Engine,
@@ -49,6 +46,8 @@ pub(crate) struct Run {
     kept: Option<Raw>,
     /// Events of earlier turns that have no rows yet.
     backlog: Vec<Event>,
+    /// What makes this call happen once.
+    pub(crate) once: Option<Once>,
     log_seq: u32,
     flushed: Instant,
 }
@@ -66,11 +65,14 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    pub(crate) async fn finished(self) -> Result<Arc<Task>, EngineError> {
+    pub(crate) async fn finished(self, engine: &Engine) -> Result<Arc<Task>, EngineError> {
         let mut committed = self.live.watch();
         let gone = || EngineError::Internal("the call ended without a record".into());
-        committed.wait_for(|committed| committed.ended).await.map_err(|_| gone())?;
-        self.live.finished().ok_or_else(gone)
+        let phase = committed.wait_for(|now| now.phase != Phase::Running).await.map_err(|_| gone())?.phase;
+        match phase {
+            Phase::Moved => engine.settled(self.live.tenant, self.task.id).await,
+            _ => self.live.finished().ok_or_else(gone),
+        }
     }
 
     pub(crate) fn into_stream(self, engine: &Engine, after: u32) -> (Arc<Task>, EventStream) {
@@ -90,9 +92,9 @@ impl Run {
         backlog: Vec<Event>,
     ) -> Self {
         task.last_seq = backlog.last().map_or(task.last_seq, |event| event.seq);
-        // Each turn counts its log records in a range of its own.
-        let log_seq = u32::try_from(task.turn - 1).unwrap_or(0) << 16;
-        let live = Live::new(tenant.id, task.id, task.last_seq);
+        let (epoch, repeatable) = (engine.inner.store.epoch(), skill.manifest.is_idempotent());
+        let live = Live::new(tenant.id, task.id, task.last_seq, epoch, repeatable);
+        let log_seq = first_log_record(&task);
         let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes));
         let Admitted { permit, standing } = admitted;
         Self {
@@ -106,6 +108,7 @@ impl Run {
             sink,
             kept,
             backlog,
+            once: None,
             log_seq,
             flushed: Instant::now(),
         }
@@ -128,7 +131,11 @@ impl Run {
         let outcome = match early {
             Some(report) => self.finish(report, Change::Insert).await,
             None => match self.record(Change::Insert).await {
-                Ok(_) => self.follow_through(call).await,
+                Ok(_) => match self.follow_through(call).await {
+                    // Another node has it now: its end is this call's answer.
+                    Err(EngineError::OutOfTouch) => self.engine.settled(self.tenant.id, self.task.id).await,
+                    outcome => outcome,
+                },
                 Err(error) => {
                     self.live.interrupt(Interrupt::NotRecorded);
                     let used = Used::of(&call.await);
@@ -150,6 +157,12 @@ impl Run {
     /// The next turn of a task that waited.
     pub(crate) async fn resume(mut self) -> Result<(Recorded, Rest), EngineError> {
         let recorded = self.record(Change::Resume).await?;
+        Ok((recorded, self.rest()))
+    }
+
+    /// Another attempt at a turn that a lost node had begun.
+    pub(crate) async fn run_again(mut self) -> Result<(Recorded, Rest), EngineError> {
+        let recorded = self.record(Change::Update).await?;
         Ok((recorded, self.rest()))
     }
 
@@ -182,13 +195,14 @@ impl Run {
             attempt: u32::try_from(task.attempt).unwrap_or(1),
             turn: u32::try_from(task.turn).unwrap_or(1),
         };
-        let (runtime, code) = (self.engine.inner.runtime.clone(), self.skill.code.clone());
+        let (engine, tenant, code) = (self.engine.clone(), self.tenant.id, self.skill.code.clone());
         let party = Party(self.tenant.id.as_uuid().as_u128());
         let (limits, cancel, input) = (self.skill.limits(), self.live.token.clone(), task.input.clone());
         async move {
-            match runtime.load(&code).await {
+            match engine.load(tenant, &code).await {
                 Ok(function) => {
                     let entry = Entry::Handle { input };
+                    let runtime = &engine.inner.runtime;
                     runtime.call(Call { party, function, entry, context, limits, host: Box::new(host), cancel }).await
                 }
                 Err(error) => {
@@ -224,7 +238,7 @@ impl Run {
             Written::Fenced => return Err(EngineError::NotContinuable("already continued")),
         }
         self.engine.inner.hub.insert(Arc::clone(&self.live));
-        self.live.publish(events, false);
+        self.live.publish(events, Phase::Running);
         Ok(Recorded { task, live: Arc::clone(&self.live) })
     }
 
@@ -249,8 +263,10 @@ impl Run {
             }
         };
         let outcome = self.finish(report, Change::Update).await;
-        self.live.publish([], true);
-        self.engine.inner.hub.remove(self.task.id);
+        self.engine.inner.hub.remove(&self.live);
+        if outcome.is_err() {
+            self.hand_over().await;
+        }
         outcome
     }
 
@@ -264,8 +280,8 @@ impl Run {
         let task = Arc::new(self.task.clone());
         let commit = self.commit_of(task, Change::Append, events.clone(), logs);
         match self.write(commit).await {
-            Ok(Written::Done) => self.live.publish(events, false),
-            Ok(Written::Fenced) => self.live.interrupt(Interrupt::NotRecorded),
+            Ok(Written::Done) => self.live.publish(events, Phase::Running),
+            Ok(Written::Fenced) => self.live.interrupt(Interrupt::Fenced),
             Err(error) => {
                 tracing::error!(task.id = %self.task.id, error = &error as &dyn std::error::Error, "events could not be recorded");
                 self.live.interrupt(Interrupt::NotRecorded);
@@ -276,10 +292,14 @@ impl Run {
     /// Decides how the turn ends and records it; the last thing a run does.
     async fn finish(&mut self, report: CallReport, change: Change) -> Result<Arc<Task>, EngineError> {
         let used = Used::of(&report);
+        let interrupted = self.live.interrupted();
+        if let (Err(Stop::Canceled), Some(Interrupt::Fenced | Interrupt::HandedBack)) = (&report.result, interrupted) {
+            return Err(EngineError::OutOfTouch);
+        }
         let Batch { mut bodies, logs } = self.sink.take();
         let artifacts = self.sink.artifacts();
         let mut output: usize = artifacts.iter().map(size_of).sum();
-        let ending = Ending::of(report.result, self.live.interrupted(), &self.skill, !artifacts.is_empty());
+        let ending = Ending::of(report.result, interrupted, &self.skill, !artifacts.is_empty());
         let mut ending = self.ask_hooks(ending, report.wall);
         // A task that is written once needs no event rows: they follow from the task.
         let once = change == Change::Insert;
@@ -304,19 +324,19 @@ impl Run {
         let written =
             if once { self.engine.inner.store.writer().commit(commit).await } else { self.write(commit).await };
         if written? == Written::Fenced {
-            // Somebody else has ended it meanwhile: what they recorded is what it is.
-            let store = self.engine.tenant_store(&self.tenant);
-            let recorded = Arc::new(store.task(task.id, None).await?.ok_or(EngineError::TaskNotFound)?);
-            // Who follows it here is told that end too.
-            let told = self.live.watch().borrow().seq;
-            let events = store.events_after(task.id, told, FENCED_EVENTS).await?;
-            self.live.finish(Arc::clone(&recorded));
-            self.live.publish(events, true);
-            return Ok(recorded);
+            // Somebody else has it, or has ended it: what they record is what it is.
+            return Err(EngineError::OutOfTouch);
         }
         self.live.finish(Arc::clone(&task));
-        self.live.publish(events, true);
+        self.live.publish(events, Phase::Ended);
         Ok(task)
+    }
+
+    /// Lets go of a task that was not ended here. Whoever follows it reads on from the database, and should its lease
+    /// still be this node's, anybody may take it over.
+    async fn hand_over(&self) {
+        self.live.publish([], Phase::Moved);
+        self.engine.give_back(self.tenant.id, self.task.id).await;
     }
 
     /// A name stands for one artifact: a later turn's takes the place of an earlier one's.
@@ -369,7 +389,8 @@ impl Run {
         if !logs.is_empty() {
             self.log_seq += 1;
         }
-        Commit { tenant: self.tenant.id, task, change, events, logs, log_seq: self.log_seq }
+        let once = self.once.clone().filter(|_| change == Change::Insert);
+        Commit { tenant: self.tenant.id, task, change, events, logs, log_seq: self.log_seq, once }
     }
 
     /// A running task's record: tried again while the database is away, because there is nobody to refuse to.
@@ -394,6 +415,15 @@ fn size_of(artifact: &Artifact) -> usize {
         Some(value) => value.get().len(),
         None => serde_json::to_string(&artifact.blocks).map_or(0, |text| text.len()),
     }
+}
+
+/// Each turn counts its log records in a range of its own, and each attempt at it in a part of that: half of it for the
+/// first, which is the usual one.
+fn first_log_record(task: &Task) -> u32 {
+    let turn = u32::try_from(task.turn - 1).unwrap_or(0);
+    let attempt = u32::try_from(task.attempt).unwrap_or(1).clamp(1, 3);
+    let part = if attempt == 1 { 0 } else { attempt };
+    (turn << 16) + (part << 14)
 }
 
 fn micros(duration: Duration) -> i64 {

@@ -9,8 +9,8 @@ use time::OffsetDateTime;
 
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
-use crate::hub::Interrupt;
-use crate::subscribe::{EventStream, is_settled};
+use crate::hub::{Interrupt, Live, Phase};
+use crate::subscribe::EventStream;
 
 /// Which tasks to list.
 #[derive(Debug, Clone, Default)]
@@ -157,26 +157,46 @@ impl Engine {
     }
 
     async fn stop(&self, tenant: &Tenant, task: Task) -> Result<Task, EngineError> {
-        let store = self.tenant_store(tenant);
-        if let Some(live) = self.inner.hub.get(tenant.id, task.id) {
-            live.interrupt(Interrupt::Canceled);
-            let mut committed = live.watch();
-            let ended = tokio::time::timeout(CANCEL_PATIENCE, committed.wait_for(|now| now.ended)).await;
-            if ended.is_err() {
-                return Err(EngineError::Busy("cancellations"));
-            }
-        } else if task.state.is_interrupted() {
-            store.cancel_idle(task.id).await?;
-        } else if !is_settled(&task) {
-            // It runs on another node, or its node was lost and the sweep has not come by yet.
-            return Err(EngineError::Busy("tasks of other nodes"));
-        }
-        let now = store.task(task.id, None).await?.ok_or(EngineError::TaskNotFound)?;
+        let before = task.state;
+        // Should its node be lost, whoever takes the task over ends it.
+        let patience = CANCEL_PATIENCE + self.inner.store.lease() * 2;
+        let ended = tokio::time::timeout(patience, self.stop_wherever(tenant, task)).await;
+        let now = ended.map_err(|_| EngineError::Busy("cancellations"))??;
         // Who asks twice gets the canceled task twice only if this request did it.
-        match (now.state, task.state.is_terminal()) {
+        match (now.state, before.is_terminal()) {
             (TaskState::Canceled, false) => Ok(now),
             (state, _) => Err(EngineError::NotCancelable(state.as_str())),
         }
+    }
+
+    /// The task once it is final. It may run here, elsewhere, or nowhere, and move meanwhile.
+    async fn stop_wherever(&self, tenant: &Tenant, mut task: Task) -> Result<Task, EngineError> {
+        let store = self.tenant_store(tenant);
+        let mut follower = self.inner.news.follow(task.id);
+        let mut asked = false;
+        while !task.state.is_terminal() {
+            follower.looking();
+            if task.state.is_interrupted() {
+                store.cancel_idle(task.id).await?;
+            } else if let Some(live) = self.inner.hub.get(tenant.id, task.id) {
+                self.stop_here(&live).await?;
+            } else if asked {
+                follower.wait(self).await?;
+            } else {
+                store.request_cancel(task.id).await?;
+                asked = true;
+            }
+            task = store.task(task.id, None).await?.ok_or(EngineError::TaskNotFound)?;
+        }
+        Ok(task)
+    }
+
+    async fn stop_here(&self, live: &Live) -> Result<(), EngineError> {
+        live.interrupt(Interrupt::Canceled);
+        let mut committed = live.watch();
+        let ended = committed.wait_for(|now| now.phase != Phase::Running);
+        let ended = tokio::time::timeout(CANCEL_PATIENCE, ended).await;
+        ended.map_or(Err(EngineError::Busy("cancellations")), |_| Ok(()))
     }
 
     pub async fn logs(&self, tenant: &Tenant, principal: &Principal, query: LogQuery) -> Result<LogPage, EngineError> {

@@ -9,7 +9,7 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use pleat_domain::{Principal, Tenant, TenantSlug};
-use pleat_engine::EngineError;
+use pleat_engine::{EngineError, IdempotencyKey};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -75,6 +75,17 @@ impl FromRequestParts<App> for Named {
         let Path(name): Path<String> = parts.extract().await.map_err(|_| Problem::not_found())?;
         Ok(Self(name))
     }
+}
+
+/// What makes a send happen once.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Problem> {
+    let mut sent = headers.get_all("idempotency-key").iter();
+    let Some(value) = sent.next() else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default();
+    if sent.next().is_some() {
+        return Err(Problem::invalid("`Idempotency-Key` must be sent once"));
+    }
+    Ok(Some(IdempotencyKey::parse(text)?))
 }
 
 /// The key, if one is shown. What is shown and is no bearer key is refused, not overlooked.

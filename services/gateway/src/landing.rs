@@ -37,10 +37,17 @@ pub(crate) async fn healthz() -> Response {
     Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })).into_response()
 }
 
-/// Ready: the database answers too.
+/// Ready: it takes work, and the database answers.
 pub(crate) async fn readyz(State(app): State<App>) -> Response {
+    let unready = |status: &str| (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "status": status }))).into_response();
+    if app.engine.is_draining() {
+        return unready("stopping");
+    }
+    if !app.engine.holds_lease() {
+        return unready("out of touch");
+    }
     match app.engine.ping().await {
         Ok(()) => Json(json!({ "status": "ready" })).into_response(),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "status": "database unavailable" }))).into_response(),
+        Err(_) => unready("database unavailable"),
     }
 }

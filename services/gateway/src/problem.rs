@@ -169,12 +169,18 @@ impl From<EngineError> for Problem {
             }
             EngineError::NotDeployable(_) => Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text),
             EngineError::Describe(failure) => Self::describe(text, &failure),
+            EngineError::KeyReused => {
+                Self::plain(StatusCode::CONFLICT, "idempotency_key_reused", text).with_rpc(rpc::INVALID_PARAMS)
+            }
             EngineError::LimitReached(reached) => Self::limit(text, reached),
             EngineError::Busy(what) => {
                 let data = json!({ "limit": what, "retryAfterMs": 1_000 });
                 Self { data: Some(Box::new(data)), ..Self::overload(text) }
             }
-            EngineError::ShuttingDown | EngineError::Unavailable(_) => Self::overload(text),
+            EngineError::ShuttingDown
+            | EngineError::OutOfTouch
+            | EngineError::Repeated
+            | EngineError::Unavailable(_) => Self::overload(text),
             EngineError::Internal(_) | EngineError::WrongMasterKey => {
                 Self::plain(StatusCode::INTERNAL_SERVER_ERROR, "internal", text)
             }

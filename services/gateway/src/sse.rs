@@ -25,6 +25,8 @@ pub(crate) fn response(
     let frames = events.filter_map(move |event: Result<Arc<Event>, EngineError>| {
         let frame = match event {
             Ok(event) => write(&event).map(|text| Frame::default().id(event.seq.to_string()).data(text)),
+            // Not the task's end, and no fault of anybody's: who comes back with `Last-Event-ID` is served elsewhere.
+            Err(EngineError::ShuttingDown) => Some(Frame::default().comment("this node stops; resume at another")),
             Err(error) => Some(Frame::default().event("error").data(fail(Problem::from(error)))),
         };
         std::future::ready(frame.map(Ok::<_, Infallible>))

@@ -40,9 +40,11 @@ impl Artefacts {
     pub(crate) async fn keep_source(&self, hash: VersionHash, bytes: Bytes) -> Result<(), RuntimeError> {
         let key = source_key(hash);
         let there = self.sources.head(&key).await.is_ok_and(|found| found.size == bytes.len() as u64);
-        if !there {
-            self.sources.put(&key, bytes.into()).await?;
-        }
+        if there { Ok(()) } else { self.replace_source(hash, bytes).await }
+    }
+
+    pub(crate) async fn replace_source(&self, hash: VersionHash, bytes: Bytes) -> Result<(), RuntimeError> {
+        self.sources.put(&source_key(hash), bytes.into()).await?;
         Ok(())
     }
 

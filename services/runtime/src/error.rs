@@ -36,6 +36,17 @@ pub enum RuntimeError {
     Shared(Arc<RuntimeError>),
 }
 
+impl RuntimeError {
+    /// The version was never compiled here and its source is not here either: another node has it.
+    pub fn lacks_source(&self) -> bool {
+        match self {
+            Self::SourceMissing(_) => true,
+            Self::Shared(error) => error.lacks_source(),
+            _ => false,
+        }
+    }
+}
+
 /// Why a source cannot become a function. All but `Platform` and `Child` are the deployer's to mend, and say how.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use bytes::Bytes;
 use moka::future::Cache;
 use pleat_domain::{CallLimits, Failure, Reason, VersionHash};
 use tokio_util::sync::CancellationToken;
@@ -96,6 +97,11 @@ impl Runtime {
         }
         let loading = async { self.inner.reload(version).await.map(Arc::new) };
         self.inner.loaded.try_get_with(version.hash, loading).await.map_err(RuntimeError::Shared)
+    }
+
+    /// Takes a source that another node has prepared, so that `load` finds it.
+    pub async fn keep_source(&self, hash: VersionHash, bytes: Bytes) -> Result<(), RuntimeError> {
+        self.inner.artefacts.replace_source(hash, bytes).await
     }
 
     /// The manifest as the function gives it, under the default limits and with host calls that go nowhere.

@@ -19,6 +19,9 @@ pub struct StoreConfig {
     pub linger: Duration,
     /// Operations that may wait for the writers together; beyond it, commits are refused as busy.
     pub queue: usize,
+    /// How long a node is taken for alive after its last sign of life. It gives one five times in that time, and the
+    /// others look for lost nodes about three times. The same on every node of an installation.
+    pub lease: Duration,
 }
 
 impl StoreConfig {
@@ -32,6 +35,7 @@ impl StoreConfig {
             batch: 256,
             linger: Duration::from_millis(1),
             queue: 4096,
+            lease: Duration::from_secs(10),
         }
     }
 }
@@ -47,6 +51,7 @@ impl fmt::Debug for StoreConfig {
             .field("batch", &self.batch)
             .field("linger", &self.linger)
             .field("queue", &self.queue)
+            .field("lease", &self.lease)
             .finish_non_exhaustive()
     }
 }

@@ -25,6 +25,11 @@ pub enum StoreError {
     AliasTaken(String),
     #[error("{}; delete a function", .limit.sentence(*.most))]
     NoRoom { limit: Limit, most: u64 },
+    /// The caller has sent under this idempotency key before.
+    #[error("this idempotency key was used before; its task is the answer")]
+    Repeated,
+    #[error("the database has no room; free some on its disk, or raise its limits")]
+    Full(#[source] Arc<sqlx::Error>),
     #[error("the write queue is full; try again in a second")]
     Busy,
     #[error("the store is shutting down; try again in a second")]
@@ -48,7 +53,7 @@ pub enum StoreError {
 impl StoreError {
     /// Worth trying again soon: nothing is wrong with the request itself.
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Unreachable(_) | Self::Busy | Self::Closed)
+        matches!(self, Self::Unreachable(_) | Self::Full(_) | Self::Busy | Self::Closed)
     }
 }
 
@@ -59,6 +64,7 @@ impl From<sqlx::Error> for StoreError {
         match kind {
             Kind::ConnectionLost => Self::Unreachable(error),
             Kind::LoginRefused => Self::Refused(error),
+            Kind::Full => Self::Full(error),
             Kind::NoPartition => Self::OutsideRetention(error),
             Kind::BadCharacter => Self::Unstorable(error),
             Kind::Duplicate | Kind::BadRow | Kind::Other => Self::Database(error),
@@ -72,6 +78,8 @@ pub(crate) enum Kind {
     /// The connection is gone, or the server is going; whether the statement took effect is unknown.
     ConnectionLost,
     LoginRefused,
+    /// Its disk, its memory or its connections are used up: nothing was written.
+    Full,
     NoPartition,
     BadCharacter,
     Duplicate,
@@ -103,6 +111,7 @@ impl Kind {
             code => match code.get(..2) {
                 Some("08") => Self::ConnectionLost,
                 Some("28" | "3D") => Self::LoginRefused,
+                Some("53") => Self::Full,
                 Some("21" | "22" | "23" | "40" | "54") => Self::BadRow,
                 _ => Self::Other,
             },

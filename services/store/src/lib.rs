@@ -4,6 +4,7 @@
 //! only through the [`Writer`], which commits many of them at once. Nothing here knows a wire format or runs a
 //! function.
 
+mod claim;
 mod config;
 mod connect;
 pub mod embedded;
@@ -19,12 +20,14 @@ mod rows;
 mod store;
 mod tenant_store;
 mod usage;
+mod wake;
 mod writer;
 
+pub use claim::Claimed;
 pub use config::StoreConfig;
 pub use error::StoreError;
 pub use maintenance::Maintenance;
-pub use node::NodeId;
+pub use node::{NodeId, Standing};
 pub use platform::{KeyRecord, NewKey};
 pub use store::Store;
 pub use tenant_store::TenantStore;
@@ -33,6 +36,7 @@ pub use tenant_store::key_values::KeyPage;
 pub use tenant_store::logs::{LogFilter, LogRow};
 pub use tenant_store::secrets::SecretRow;
 pub use tenant_store::settings::SettingRow;
-pub use tenant_store::tasks::TaskFilter;
+pub use tenant_store::tasks::{Sent, TaskFilter};
 pub use usage::UsageRow;
-pub use writer::{Change, Commit, Writer, Written};
+pub use wake::Wake;
+pub use writer::{Change, Commit, Once, Writer, Written};

@@ -7,6 +7,7 @@ use sqlx::PgPool;
 use sqlx::postgres::PgConnectOptions;
 use time::OffsetDateTime;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::ending;
 use crate::error::StoreError;
@@ -49,11 +50,11 @@ impl Keeper {
         // Before the partitions go: whoever still watches such a task learns how it ended.
         let expired = ending::expire(&self.pool, oldest).await?;
         let dropped = partitions::drop_before(&self.options, now, limit).await?;
-        let aliases = sqlx::query("DELETE FROM task_aliases WHERE task_id < $1")
-            .bind(oldest)
-            .execute(&self.pool)
-            .await?
-            .rows_affected();
+        let aliases = self.forget("DELETE FROM task_aliases WHERE task_id < $1", oldest).await?;
+        self.forget("DELETE FROM task_keys WHERE task_id < $1", oldest).await?;
+        self.forget("DELETE FROM task_cancels WHERE task_id < $1", oldest).await?;
+        // A node that long gone is not coming back under the same name.
+        sqlx::query("DELETE FROM nodes WHERE beat_at < now() - interval '1 hour'").execute(&self.pool).await?;
         sqlx::query("DELETE FROM usage WHERE day < $1::date - $2::int")
             .bind(now.date())
             .bind(usage::KEPT_DAYS)
@@ -87,6 +88,10 @@ impl Keeper {
                 return Ok(total);
             }
         }
+    }
+
+    async fn forget(&self, statement: &'static str, oldest: Uuid) -> Result<u64, StoreError> {
+        Ok(sqlx::query(statement).bind(oldest).execute(&self.pool).await?.rows_affected())
     }
 
     pub(crate) async fn run(self, stop: CancellationToken) {

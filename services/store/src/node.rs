@@ -1,10 +1,11 @@
 //! This node's proof of life.
 //!
 //! Only the database's clock counts. A node that could not prove its life in time gets a new epoch, so that what it
-//! held before is no longer its own, exactly as if it had been restarted.
+//! held before is no longer its own, exactly as if it had been restarted. It notices before the others do, and by
+//! itself: see [`Standing::Lapsed`].
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqlx::PgPool;
@@ -15,10 +16,6 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 
-const BEAT: Duration = Duration::from_secs(2);
-/// Shorter than the lease of 10 s that the statements below give a node: it knows before the others do.
-const FRESH: Duration = Duration::from_secs(8);
-
 /// A running node. Every start of the program is another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NodeId(Uuid);
@@ -26,6 +23,11 @@ pub struct NodeId(Uuid);
 impl NodeId {
     pub const fn as_uuid(&self) -> Uuid {
         self.0
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn from_uuid(uuid: Uuid) -> Self {
+        Self(uuid)
     }
 }
 
@@ -36,18 +38,39 @@ pub(crate) struct Epoch {
     pub(crate) epoch: i64,
 }
 
+/// What a node may believe of its lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// What is leased under this epoch is its own.
+    Held { epoch: i64 },
+    /// It could not prove its life for too long: the others may be about to take over what it runs. The next proof
+    /// begins another epoch.
+    Lapsed,
+}
+
 /// This node's lease as it is now.
 pub(crate) struct Lease {
     node: NodeId,
-    epoch: AtomicI64,
+    /// How long a node is taken for alive after its last beat. The same on every node.
+    length: Duration,
+    standing: watch::Sender<Standing>,
     beaten: watch::Sender<Instant>,
+    /// The last epoch, also while the lease is lapsed.
+    epoch: watch::Sender<i64>,
+    others: AtomicUsize,
 }
 
 impl Lease {
     /// Takes a new node's place among the running ones.
-    pub(crate) async fn take(pool: &PgPool) -> Result<Self, StoreError> {
-        let lease =
-            Self { node: NodeId(Uuid::now_v7()), epoch: AtomicI64::new(0), beaten: watch::Sender::new(Instant::now()) };
+    pub(crate) async fn take(pool: &PgPool, length: Duration) -> Result<Self, StoreError> {
+        let lease = Self {
+            node: NodeId(Uuid::now_v7()),
+            length,
+            standing: watch::Sender::new(Standing::Lapsed),
+            beaten: watch::Sender::new(Instant::now()),
+            epoch: watch::Sender::new(0),
+            others: AtomicUsize::new(0),
+        };
         lease.beat(pool).await?;
         Ok(lease)
     }
@@ -56,34 +79,74 @@ impl Lease {
         self.node
     }
 
+    pub(crate) const fn length(&self) -> Duration {
+        self.length
+    }
+
+    /// In seconds, as the statements take it.
+    pub(crate) const fn seconds(&self) -> f64 {
+        self.length.as_secs_f64()
+    }
+
     pub(crate) fn current(&self) -> Epoch {
-        Epoch { node: self.node.0, epoch: self.epoch.load(Ordering::Relaxed) }
+        Epoch { node: self.node.0, epoch: *self.epoch.borrow() }
     }
 
     /// Whether the other nodes still take this one for alive, as far as it can know.
     pub(crate) fn is_fresh(&self) -> bool {
-        self.beaten.borrow().elapsed() < FRESH
+        *self.standing.borrow() != Standing::Lapsed && self.beaten.borrow().elapsed() < self.fresh()
     }
 
-    /// Too late, or swept away: the next epoch begins.
+    pub(crate) fn standing(&self) -> watch::Receiver<Standing> {
+        self.standing.subscribe()
+    }
+
+    /// How many other nodes live, as of the last beat.
+    pub(crate) fn others(&self) -> usize {
+        self.others.load(Ordering::Relaxed)
+    }
+
+    /// A node has made itself known between two beats.
+    pub(crate) fn greeted(&self) {
+        self.others.fetch_max(1, Ordering::Relaxed);
+    }
+
+    /// Shorter than the lease: this node knows before the others do.
+    fn fresh(&self) -> Duration {
+        self.length * 4 / 5
+    }
+
+    /// Too late, swept away, or given up by itself: the next epoch begins.
     async fn beat(&self, pool: &PgPool) -> Result<(), StoreError> {
-        let sent = Instant::now();
-        let epoch: i64 = sqlx::query_scalar(
+        let (sent, before) = (Instant::now(), *self.epoch.borrow());
+        let lapsed = !self.is_fresh();
+        let proof = sqlx::query_as::<_, (i64, i64)>(
             "INSERT INTO nodes AS n (id, epoch) VALUES ($1, $2 + 1)
              ON CONFLICT (id) DO UPDATE SET beat_at = now(),
-                 epoch = CASE WHEN n.beat_at < now() - interval '10 seconds' THEN n.epoch + 1 ELSE n.epoch END
-             RETURNING epoch",
+                 epoch = CASE WHEN $3 OR n.beat_at < now() - make_interval(secs => $4) THEN n.epoch + 1 ELSE n.epoch END
+             RETURNING epoch,
+                 (SELECT count(*) FROM nodes o WHERE o.id <> $1 AND o.beat_at > now() - make_interval(secs => $4))",
         )
         .bind(self.node.0)
-        .bind(self.epoch.load(Ordering::Relaxed))
-        .fetch_one(pool)
-        .await?;
-        let before = self.epoch.swap(epoch, Ordering::Relaxed);
+        .bind(before)
+        .bind(lapsed)
+        .bind(self.seconds())
+        .fetch_one(pool);
+        // A beat that comes too late is none: better to try another.
+        let proof = tokio::time::timeout(self.length / 2, proof).await;
+        let (epoch, others) = proof.map_err(|_| StoreError::from(sqlx::Error::PoolTimedOut))??;
         if before != 0 && before != epoch {
             tracing::error!(node.epoch = epoch, "this node was out of touch too long; its running tasks are lost");
         }
+        self.others.store(usize::try_from(others).unwrap_or(0), Ordering::Relaxed);
+        self.epoch.send_replace(epoch);
         self.beaten.send_replace(sent);
+        self.stand(Standing::Held { epoch });
         Ok(())
+    }
+
+    fn stand(&self, standing: Standing) {
+        self.standing.send_if_modified(|now| std::mem::replace(now, standing) != standing);
     }
 
     /// Leaves: what is still leased to this node is lost from now on.
@@ -94,10 +157,30 @@ impl Lease {
 }
 
 pub(crate) async fn beat_loop(lease: Arc<Lease>, pool: PgPool, stop: CancellationToken) {
-    let mut ticks = Ticks::new(BEAT, stop);
+    let mut ticks = Ticks::new(lease.length / 5, stop);
     while ticks.next().await {
         if let Err(error) = lease.beat(&pool).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "this node could not prove that it lives");
+        }
+    }
+}
+
+/// Says when the lease has lapsed. Apart from the beat, which may be waiting for a database that does not answer.
+pub(crate) async fn lapse_loop(lease: Arc<Lease>, stop: CancellationToken) {
+    let mut beaten = lease.beaten.subscribe();
+    loop {
+        let deadline = *beaten.borrow_and_update() + lease.fresh();
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            _ = beaten.changed() => continue,
+            () = tokio::time::sleep_until(deadline) => {}
+        }
+        tracing::error!("this node could not prove that it lives; it stops what it runs and takes no work");
+        lease.stand(Standing::Lapsed);
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = beaten.changed() => {}
         }
     }
 }

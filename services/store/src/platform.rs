@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::error::{self, StoreError};
 use crate::store::Store;
+use crate::wake::Wake;
 
 /// A key to be stored: a MAC of its secret, never the secret.
 #[derive(Clone)]
@@ -91,13 +92,14 @@ impl Store {
     }
 
     /// The tenant is gone for every route and key at once; its tasks follow with their partitions.
-    pub async fn delete_tenant(&self, tenant: TenantId) -> Result<bool, StoreError> {
+    pub async fn delete_tenant(&self, tenant: &Tenant) -> Result<bool, StoreError> {
         let done = sqlx::query(
             "UPDATE tenants SET deleted_at = now(), generation = generation + 1 WHERE id = $1 AND deleted_at IS NULL",
         )
-        .bind(tenant.as_uuid())
+        .bind(tenant.id.as_uuid())
         .execute(self.readers())
         .await?;
+        self.announce(Wake::Tenant(tenant.id, tenant.slug.clone()));
         Ok(done.rows_affected() > 0)
     }
 

@@ -41,9 +41,15 @@ pub(crate) struct TaskRow {
 }
 
 impl TaskRow {
+    /// What the function kept when it last asked: the row has it until the turn that followed is over.
+    pub(crate) fn kept(&self) -> Option<Raw> {
+        self.ask.as_ref().and_then(|ask| ask.0.state.clone())
+    }
+
     pub(crate) fn task(self) -> Result<Task, StoreError> {
         let corrupt = |what| StoreError::Corrupt { what };
         let id = TaskId::from_uuid(self.id);
+        let state = TaskState::from_code(self.state).ok_or_else(|| corrupt("task state"))?;
         let context = match self.context_id {
             Some(text) => ContextId::try_from(text).map_err(|_| corrupt("context id"))?,
             None => ContextId::of_task(id),
@@ -57,9 +63,10 @@ impl TaskRow {
             caller: Caller::from_stored(self.caller),
             door: Door::from_stored(&self.door).ok_or_else(|| corrupt("door"))?,
             alias: self.alias,
-            state: TaskState::from_code(self.state).ok_or_else(|| corrupt("task state"))?,
+            state,
             failure: self.failure.map(|failure| failure.0),
-            ask: self.ask.map(|ask| ask.0),
+            // Nothing is asked of anybody while it runs.
+            ask: self.ask.map(|ask| ask.0).filter(|_| state.is_interrupted()),
             input: self.input.0,
             history: self.history.map(|history| history.0).unwrap_or_default(),
             artifacts: self.artifacts.map(|artifacts| artifacts.0).unwrap_or_default(),

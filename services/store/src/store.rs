@@ -3,26 +3,29 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pleat_domain::TenantId;
+use pleat_domain::{TaskId, TenantId};
 use sqlx::{Connection, PgPool};
 use time::OffsetDateTime;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
+use crate::claim::{self, Claimed};
 use crate::config::StoreConfig;
 use crate::connect::{self, Role};
-use crate::ending;
 use crate::error::StoreError;
 use crate::maintenance::{Keeper, Maintenance};
 use crate::migrate;
-use crate::node::{self, Lease, NodeId};
+use crate::node::{self, Lease, NodeId, Standing};
 use crate::tenant_store::TenantStore;
+use crate::wake::{Bell, Wake};
 use crate::writer::Writer;
 
 /// How long the writers may take to write what is queued when the store closes.
 const FLUSH: Duration = Duration::from_secs(30);
 
-/// Connections for the beat, the sweep, the maintenance and the usage, so that none waits for another.
+/// Connections for the beat, the sweep and cancels, the maintenance and the usage, so that none waits for another.
 const KEEPERS: u32 = 4;
 
 /// A node's store. Clones share everything; the loops end with [`Store::close`], or with the last clone.
@@ -35,6 +38,7 @@ struct Shared {
     readers: PgPool,
     keeper: Keeper,
     lease: Arc<Lease>,
+    bell: Arc<Bell>,
     writer: Writer,
     tracker: TaskTracker,
     stop: CancellationToken,
@@ -42,7 +46,7 @@ struct Shared {
 }
 
 impl Store {
-    /// Connects, brings the schema up to date, takes a lease, ends what lost nodes left behind, and starts the loops.
+    /// Connects, brings the schema up to date, takes a lease, and starts the loops.
     pub async fn open(config: StoreConfig) -> Result<Self, StoreError> {
         let options = connect::options(&config.url)?;
         let mut owner = connect::owner(&options).await?;
@@ -52,16 +56,16 @@ impl Store {
         let keepers = connect::pool(&options, Role::Writer, KEEPERS).await?;
         let keeper = Keeper { options, pool: keepers, retention: config.retention };
         keeper.maintain(OffsetDateTime::now_utc()).await?;
-        let lease = Arc::new(Lease::take(&keeper.pool).await?);
-        ending::sweep(&keeper.pool).await?;
+        let lease = Arc::new(Lease::take(&keeper.pool, config.lease).await?);
 
         let (tracker, stop) = (TaskTracker::new(), CancellationToken::new());
-        let writer = Writer::start(&config, &keeper.options, &lease, &tracker, &stop);
+        let bell = Bell::start(&keeper.options, &lease, &tracker, &stop);
+        let writer = Writer::start(&config, &keeper.options, &lease, &bell, &tracker, &stop);
         tracker.spawn(node::beat_loop(lease.clone(), keeper.pool.clone(), stop.clone()));
-        tracker.spawn(ending::sweep_loop(keeper.pool.clone(), stop.clone()));
+        tracker.spawn(node::lapse_loop(lease.clone(), stop.clone()));
         tracker.spawn(keeper.clone().run(stop.clone()));
         let _stop_on_drop = stop.clone().drop_guard();
-        Ok(Self { shared: Arc::new(Shared { readers, keeper, lease, writer, tracker, stop, _stop_on_drop }) })
+        Ok(Self { shared: Arc::new(Shared { readers, keeper, lease, bell, writer, tracker, stop, _stop_on_drop }) })
     }
 
     /// Stops the loops, writes what is queued, and leaves the nodes. Later commits are refused.
@@ -71,11 +75,17 @@ impl Store {
         if tokio::time::timeout(FLUSH, self.shared.tracker.wait()).await.is_err() {
             tracing::error!("the writers did not finish in time; unacknowledged tasks are lost");
         }
-        if let Err(error) = self.shared.lease.give_up(&self.shared.keeper.pool).await {
+        if let Err(error) = self.sign_off().await {
             tracing::warn!(error = &error as &dyn std::error::Error, "this node could not sign off");
         }
         self.shared.keeper.pool.close().await;
         self.shared.readers.close().await;
+    }
+
+    async fn sign_off(&self) -> Result<(), StoreError> {
+        let pool = &self.shared.keeper.pool;
+        self.shared.lease.give_up(pool).await?;
+        self.shared.bell.say_farewell(pool).await
     }
 
     /// This node, as tasks are leased to it.
@@ -86,6 +96,63 @@ impl Store {
     /// `false`: this node could not prove for a while that it lives, and others may already have ended its tasks.
     pub fn lease_is_fresh(&self) -> bool {
         self.shared.lease.is_fresh()
+    }
+
+    /// The lease as it changes.
+    pub fn standing(&self) -> watch::Receiver<Standing> {
+        self.shared.lease.standing()
+    }
+
+    /// Under which tasks are leased to this node now.
+    pub fn epoch(&self) -> i64 {
+        self.shared.lease.current().epoch
+    }
+
+    /// How long a node is taken for alive after its last sign of life.
+    pub fn lease(&self) -> Duration {
+        self.shared.lease.length()
+    }
+
+    /// How many other nodes live, as of the last beat.
+    pub fn other_nodes(&self) -> usize {
+        self.shared.lease.others()
+    }
+
+    /// What the other nodes say has changed, from now on.
+    pub fn heard(&self) -> broadcast::Receiver<Wake> {
+        self.shared.bell.heard()
+    }
+
+    /// Tells the other nodes, soon and after everything that was committed before.
+    pub fn announce(&self, wake: Wake) {
+        self.shared.bell.announce(wake);
+    }
+
+    /// Leases some of the tasks that nobody holds any more to this node, which must then run or end them.
+    pub async fn claim_lost(&self) -> Result<Vec<Claimed>, StoreError> {
+        claim::lost(&self.shared.keeper.pool, &self.shared.lease).await
+    }
+
+    /// A claimed task as it is now; `None` when it is no longer this node's.
+    pub async fn claim_again(&self, tenant: TenantId, task: TaskId) -> Result<Option<Claimed>, StoreError> {
+        claim::again(&self.shared.keeper.pool, &self.shared.lease, tenant, task).await
+    }
+
+    /// Gives up a task that this node holds and will not finish: any node may claim it.
+    pub async fn release(&self, tenant: TenantId, task: TaskId) -> Result<(), StoreError> {
+        claim::release(&self.shared.keeper.pool, &self.shared.lease, tenant, task).await?;
+        self.announce(Wake::Sweep);
+        Ok(())
+    }
+
+    /// Which of these somebody has asked to cancel.
+    pub async fn canceled_among(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
+        let ids: Vec<Uuid> = tasks.iter().map(TaskId::as_uuid).collect();
+        let found = sqlx::query_scalar("SELECT task_id FROM task_cancels WHERE task_id = ANY($1)")
+            .bind(ids)
+            .fetch_all(&self.shared.keeper.pool)
+            .await?;
+        Ok(found.into_iter().map(TaskId::from_uuid).collect())
     }
 
     pub async fn ping(&self) -> Result<(), StoreError> {
@@ -114,6 +181,10 @@ impl Store {
     /// Sees all tenants, but only what nodes write.
     pub(crate) fn keepers(&self) -> &PgPool {
         &self.shared.keeper.pool
+    }
+
+    pub(crate) fn bell(&self) -> &Bell {
+        &self.shared.bell
     }
 
     pub(crate) fn retention(&self) -> Duration {

@@ -22,7 +22,9 @@ use tokio_util::task::TaskTracker;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::node::Lease;
+use crate::wake::Bell;
 use crate::writer::encoded::Encoded;
+use crate::writer::flush::Flusher;
 use crate::writer::worker::Worker;
 
 /// Payload bytes that may wait in the queues; a count alone would let large outputs fill the memory.
@@ -40,6 +42,16 @@ pub struct Commit {
     pub logs: Vec<LogLine>,
     /// The number of that log row within the task.
     pub log_seq: u32,
+    /// Of an insert: what makes it happen once.
+    pub once: Option<Once>,
+}
+
+/// An idempotency key of the task's caller: under the same one, a second task is not made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Once {
+    pub key: String,
+    /// Of what was sent.
+    pub fingerprint: [u8; 32],
 }
 
 /// What a commit does to the task's row.
@@ -82,6 +94,7 @@ impl Writer {
         config: &StoreConfig,
         options: &PgConnectOptions,
         lease: &Arc<Lease>,
+        bell: &Arc<Bell>,
         tracker: &TaskTracker,
         stop: &CancellationToken,
     ) -> Self {
@@ -89,7 +102,12 @@ impl Writer {
         let waiting_bytes = Arc::new(AtomicUsize::new(0));
         let queues = (0..writers).map(|_| {
             let (sender, receiver) = mpsc::channel(config.queue.div_ceil(writers).max(1));
-            let worker = Worker::new(config, options.clone(), lease.clone(), receiver, stop.clone());
+            let worker = Worker::new(
+                config,
+                Flusher::new(options.clone(), lease, bell, config.retention),
+                receiver,
+                stop.clone(),
+            );
             tracker.spawn(worker.run());
             sender
         });

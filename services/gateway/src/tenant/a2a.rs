@@ -15,7 +15,7 @@ use pleat_engine::{EventStream, Invocation, Turn};
 use serde_json::value::RawValue;
 
 use crate::app::App;
-use crate::extract::Visitor;
+use crate::extract::{self, Visitor};
 use crate::problem::Problem;
 use crate::{body, sse};
 
@@ -43,8 +43,8 @@ pub(crate) async fn serve(
 async fn route(app: &App, visitor: Visitor, headers: &HeaderMap, request: &Request) -> Result<Response, Problem> {
     let params = request.params.as_deref();
     match request.method.as_str() {
-        "tasks/send" => send(app, visitor, request, SendParams::parse(params)?).await,
-        "tasks/sendSubscribe" => subscribe(app, visitor, request, SendParams::parse(params)?).await,
+        "tasks/send" => send(app, visitor, headers, request, SendParams::parse(params)?).await,
+        "tasks/sendSubscribe" => subscribe(app, visitor, headers, request, SendParams::parse(params)?).await,
         "tasks/get" => get(app, &visitor, request, &TaskParams::parse(params)?).await,
         "tasks/cancel" => cancel(app, &visitor, request, &TaskParams::parse(params)?).await,
         "tasks/resubscribe" => resubscribe(app, &visitor, headers, request, &TaskParams::parse(params)?).await,
@@ -52,17 +52,29 @@ async fn route(app: &App, visitor: Visitor, headers: &HeaderMap, request: &Reque
     }
 }
 
-async fn send(app: &App, visitor: Visitor, request: &Request, params: SendParams) -> Result<Response, Problem> {
+async fn send(
+    app: &App,
+    visitor: Visitor,
+    headers: &HeaderMap,
+    request: &Request,
+    params: SendParams,
+) -> Result<Response, Problem> {
     let history = params.history_length;
-    let task = match translate(app, visitor, params).await? {
+    let task = match translate(app, visitor, headers, params).await? {
         Sent::New(invocation) => app.engine.send(*invocation).await?,
         Sent::Later(turn) => app.engine.send_turn(*turn).await?,
     };
     Ok(json(jsonrpc::response(&request.id, &task_json(&task, history))))
 }
 
-async fn subscribe(app: &App, visitor: Visitor, request: &Request, params: SendParams) -> Result<Response, Problem> {
-    let (task, events) = match translate(app, visitor, params).await? {
+async fn subscribe(
+    app: &App,
+    visitor: Visitor,
+    headers: &HeaderMap,
+    request: &Request,
+    params: SendParams,
+) -> Result<Response, Problem> {
+    let (task, events) = match translate(app, visitor, headers, params).await? {
         Sent::New(invocation) => app.engine.start(*invocation).await?,
         Sent::Later(turn) => app.engine.start_turn(*turn).await?,
     };
@@ -113,7 +125,7 @@ enum Sent {
 }
 
 /// An id that names a task of this caller continues it; any other begins one.
-async fn translate(app: &App, visitor: Visitor, params: SendParams) -> Result<Sent, Problem> {
+async fn translate(app: &App, visitor: Visitor, headers: &HeaderMap, params: SendParams) -> Result<Sent, Problem> {
     if params.push_notification.is_some() {
         return Err(Problem::push_not_supported());
     }
@@ -131,6 +143,8 @@ async fn translate(app: &App, visitor: Visitor, params: SendParams) -> Result<Se
     let skill = catalog.choose(&principal, params.skill.as_deref())?;
     let schema = skill.skill().manifest.input.as_ref();
     let (input, message) = params.input.into_call(schema).map_err(|fault| Problem::invalid(fault.to_string()))?;
+    // An id that the client chose makes the send happen once by itself: sent again, it continues the task.
+    let once = if params.id.is_some() { None } else { extract::idempotency_key(headers)? };
     Ok(Sent::New(Box::new(Invocation {
         tenant: site.tenant,
         principal,
@@ -140,6 +154,7 @@ async fn translate(app: &App, visitor: Visitor, params: SendParams) -> Result<Se
         context: params.session_id,
         // Whoever has no key reaches a task by an id that nobody can guess, which is ours.
         alias: params.id.filter(|_| keyed),
+        once,
         door: Door::A2a01,
     })))
 }

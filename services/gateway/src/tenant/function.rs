@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::extract::{Named, Visitor};
 use crate::problem::{Problem, status_of};
-use crate::{body, sse};
+use crate::{body, extract, sse};
 
 /// Every answer of this door names the task that the call was.
 const TASK_ID: HeaderName = HeaderName::from_static("pleat-task-id");
@@ -49,6 +49,7 @@ pub(crate) async fn call(
         message: None,
         context: None,
         alias: None,
+        once: extract::idempotency_key(&headers)?,
         door: Door::Http,
     };
     if sse::wants_stream(&headers) {

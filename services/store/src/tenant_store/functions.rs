@@ -1,6 +1,7 @@
 //! Deployed functions and their versions. A version is written once; what changes is which one is active.
 
 mod rows;
+mod sources;
 
 use pleat_domain::{Grants, Limit, Raw, SkillName, VersionHash};
 use sqlx::types::Json;
@@ -10,6 +11,7 @@ use time::OffsetDateTime;
 use crate::error::StoreError;
 use crate::tenant_store::TenantStore;
 use crate::tenant_store::functions::rows::{FunctionRow, HistoryRow};
+use crate::wake::Wake;
 
 /// A version to be deployed.
 #[derive(Debug, Clone)]
@@ -78,8 +80,8 @@ pub struct VersionRow {
 }
 
 impl TenantStore {
-    /// Adds the version and switches to it, or changes nothing: also where there is no room for it.
-    pub async fn deploy(&self, new: NewVersion, room: Room) -> Result<Deployed, StoreError> {
+    /// Adds the version with its source and switches to it, or changes nothing: also where there is no room for it.
+    pub async fn deploy(&self, new: NewVersion, source: &[u8], room: Room) -> Result<Deployed, StoreError> {
         let mut transaction = self.begin().await?;
         // The generation's row lock also puts a tenant's deploys in line.
         self.raise_generation(&mut transaction).await?;
@@ -95,7 +97,9 @@ impl TenantStore {
             transaction.rollback().await?;
             return Err(full);
         }
+        self.keep_source(&mut transaction, new.hash, source).await?;
         transaction.commit().await?;
+        self.store.announce(Wake::Catalog(self.tenant));
         Ok(Deployed { version, created: true })
     }
 
@@ -175,7 +179,7 @@ impl TenantStore {
         .bind(version)
         .execute(&mut *transaction)
         .await?;
-        commit_if(transaction, done.rows_affected() > 0).await
+        self.commit_if(transaction, done.rows_affected() > 0).await
     }
 
     /// Takes the function off the catalog. Its versions stay, for tasks that are not final.
@@ -190,7 +194,7 @@ impl TenantStore {
         .bind(name.as_str())
         .execute(&mut *transaction)
         .await?;
-        commit_if(transaction, done.rows_affected() > 0).await
+        self.commit_if(transaction, done.rows_affected() > 0).await
     }
 
     async fn read_generation<'c>(&self, executor: impl sqlx::PgExecutor<'c>) -> Result<i64, StoreError> {
@@ -276,6 +280,17 @@ impl TenantStore {
         .await?;
         Ok(version)
     }
+
+    /// What changed nothing must not raise the generation either.
+    async fn commit_if(&self, transaction: Transaction<'_, Postgres>, changed: bool) -> Result<bool, StoreError> {
+        if changed {
+            transaction.commit().await?;
+            self.store.announce(Wake::Catalog(self.tenant));
+        } else {
+            transaction.rollback().await?;
+        }
+        Ok(changed)
+    }
 }
 
 /// What a tenant has deployed.
@@ -295,14 +310,4 @@ impl Holdings {
         let most = beyond(self.source_bytes, after.source_bytes, room.source_bytes)?;
         Some(StoreError::NoRoom { limit: Limit::SourceBytes, most })
     }
-}
-
-/// What changed nothing must not raise the generation either.
-async fn commit_if(transaction: Transaction<'_, Postgres>, changed: bool) -> Result<bool, StoreError> {
-    if changed {
-        transaction.commit().await?
-    } else {
-        transaction.rollback().await?
-    }
-    Ok(changed)
 }

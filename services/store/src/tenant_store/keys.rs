@@ -3,6 +3,7 @@
 use crate::error::StoreError;
 use crate::platform::{KeyRecord, KeyRow, NewKey, insert_key};
 use crate::tenant_store::TenantStore;
+use crate::wake::Wake;
 
 impl TenantStore {
     pub async fn insert_key(&self, key: NewKey) -> Result<(), StoreError> {
@@ -37,6 +38,10 @@ impl TenantStore {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        Ok(done.rows_affected() > 0)
+        let revoked = done.rows_affected() > 0;
+        if revoked {
+            self.store.announce(Wake::Key(id.to_owned()));
+        }
+        Ok(revoked)
     }
 }

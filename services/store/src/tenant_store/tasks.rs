@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::rows::{EventRow, TASK_COLUMNS, TaskRow};
 use crate::tenant_store::TenantStore;
+use crate::wake::Wake;
 
 /// Which tasks to list. The default is the newest 50 of the tenant.
 #[derive(Debug, Clone)]
@@ -22,6 +23,13 @@ pub struct TaskFilter {
     pub limit: u32,
     /// The last task of the page before: its `updated_at` and id.
     pub before: Option<(OffsetDateTime, TaskId)>,
+}
+
+/// A send that was recorded under an idempotency key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    pub task: TaskId,
+    pub fingerprint: Vec<u8>,
 }
 
 impl Default for TaskFilter {
@@ -95,7 +103,33 @@ impl TenantStore {
         events.push(Event { seq, at, body: EventBody::Status(change) });
         self.cancel_with(&mut transaction, id, at, &events).await?;
         transaction.commit().await?;
+        self.store.bell().changed(std::iter::once(id));
         Ok(true)
+    }
+
+    /// Asks whichever node runs this task to stop it. The wish is durable: a node that takes it over honours it too.
+    pub async fn request_cancel(&self, id: TaskId) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        sqlx::query("INSERT INTO task_cancels (tenant_id, task_id) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+            .bind(self.tenant.as_uuid())
+            .bind(id.as_uuid())
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        self.store.announce(Wake::Cancels(vec![id]));
+        Ok(())
+    }
+
+    /// What this caller has sent under that idempotency key.
+    pub async fn sent(&self, caller: &Caller, key: &str) -> Result<Option<Sent>, StoreError> {
+        let found = sqlx::query_as::<_, (Uuid, Vec<u8>)>("SELECT task_id, fingerprint FROM pleat_sent($1, $2, $3, $4)")
+            .bind(self.tenant.as_uuid())
+            .bind(caller.as_str())
+            .bind(key)
+            .bind(self.oldest())
+            .fetch_optional(self.readers())
+            .await?;
+        Ok(found.map(|(task, fingerprint)| Sent { task: TaskId::from_uuid(task), fingerprint }))
     }
 
     fn list_query(&self, filter: &TaskFilter) -> QueryBuilder<Postgres> {

@@ -21,6 +21,7 @@ pub(super) fn shape<'a>(commits: impl Iterator<Item = &'a Encoded>) -> Shape {
             Change::Insert => {
                 shape.inserts = true;
                 shape.aliases |= commit.task().alias.is_some();
+                shape.keys |= commit.commit.once.is_some();
             }
             Change::Update | Change::Resume => shape.updates = true,
             Change::Append => shape.appends = true,
@@ -49,7 +50,8 @@ pub(super) fn bind<'a>(
         .bind(ids().min())
         .bind(ids().max())
         .bind(oldest);
-    bind_logs(bind_events(query, commits), commits)
+    let query = bind_logs(bind_events(query, commits), commits);
+    if shape.keys { bind_keys(query, commits) } else { query }
 }
 
 fn bind_tasks<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {
@@ -101,6 +103,17 @@ fn bind_logs<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {
         lines.push(text.as_str());
     }
     query.bind(ids).bind(seqs).bind(times).bind(lines)
+}
+
+fn bind_keys<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {
+    let (mut ids, mut keys, mut fingerprints) = (Vec::new(), Vec::new(), Vec::new());
+    for commit in commits {
+        let Some(once) = &commit.commit.once else { continue };
+        ids.push(commit.id());
+        keys.push(once.key.as_str());
+        fingerprints.push(once.fingerprint.as_slice());
+    }
+    query.bind(ids).bind(keys).bind(fingerprints)
 }
 
 fn column<T>(commits: &[&Encoded], value: impl Fn(&Encoded) -> T) -> Vec<T> {

@@ -14,6 +14,7 @@ use crate::connect::{self, Role};
 use crate::error::{Kind, StoreError};
 use crate::node::Lease;
 use crate::partitions;
+use crate::wake::Bell;
 use crate::writer::batch::{bind, integer, shape};
 use crate::writer::encoded::Encoded;
 use crate::writer::{Change, Operation, Written};
@@ -27,13 +28,14 @@ const RECONNECT_STEP: Duration = Duration::from_millis(100);
 pub(super) struct Flusher {
     options: PgConnectOptions,
     lease: Arc<Lease>,
+    bell: Arc<Bell>,
     retention: Duration,
     connection: Option<PgConnection>,
 }
 
 impl Flusher {
-    pub(super) const fn new(options: PgConnectOptions, lease: Arc<Lease>, retention: Duration) -> Self {
-        Self { options, lease, retention, connection: None }
+    pub(super) fn new(options: PgConnectOptions, lease: &Arc<Lease>, bell: &Arc<Bell>, retention: Duration) -> Self {
+        Self { options, lease: Arc::clone(lease), bell: Arc::clone(bell), retention, connection: None }
     }
 
     /// Every operation is answered when this returns.
@@ -107,6 +109,9 @@ impl Flusher {
     }
 
     async fn answer(&mut self, part: Vec<Operation>, settled: &HashSet<Uuid>, unsure: bool) {
+        // Nobody can follow a task that was not there before.
+        let followed = part.iter().filter(|operation| operation.encoded.commit.change != Change::Insert);
+        self.bell.changed(followed.map(|operation| operation.encoded.task().id));
         for operation in part {
             let outcome = if settled.contains(&operation.encoded.id()) {
                 Ok(Written::Done)
@@ -126,6 +131,7 @@ impl Flusher {
         }
         match &encoded.task().alias {
             Some(alias) if insert => Err(StoreError::AliasTaken(alias.clone())),
+            None if insert && encoded.commit.once.is_some() => Err(StoreError::Repeated),
             _ => Ok(Written::Fenced),
         }
     }

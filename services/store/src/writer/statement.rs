@@ -9,6 +9,7 @@
 pub(super) struct Shape {
     pub(super) inserts: bool,
     pub(super) aliases: bool,
+    pub(super) keys: bool,
     pub(super) updates: bool,
     pub(super) appends: bool,
     pub(super) events: bool,
@@ -17,7 +18,7 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) const fn is_plain(self) -> bool {
-        !(self.aliases || self.updates || self.appends || self.events || self.logs)
+        !(self.aliases || self.keys || self.updates || self.appends || self.events || self.logs)
     }
 
     /// Answers the ids of the tasks whose step was taken.
@@ -30,10 +31,15 @@ impl Shape {
         if self.aliases {
             sql.push_str(ALIASED);
         }
+        if self.keys {
+            sql.push_str(KEYED);
+        }
         if self.inserts {
-            let chosen = if self.aliases { UNLESS_TAKEN } else { "" };
+            let unless_taken = if self.aliases { UNLESS_TAKEN } else { "" };
+            let unless_sent = if self.keys { UNLESS_SENT } else { "" };
             sql.push_str(&format!(
-                ", inserted AS ({INSERT} FROM input u WHERE u.change = 0 {chosen} {IF_NEW} RETURNING tenant_id, id)"
+                ", inserted AS ({INSERT} FROM input u \
+                 WHERE u.change = 0 {unless_taken} {unless_sent} {IF_NEW} RETURNING tenant_id, id)"
             ));
             settled.push("SELECT tenant_id, id FROM inserted");
         }
@@ -93,10 +99,25 @@ RETURNING a.task_id)";
 
 const UNLESS_TAKEN: &str = "AND (u.alias IS NULL OR u.id IN (SELECT task_id FROM aliased))";
 
+/// As with aliases.
+const KEYED: &str = "\
+, keyed AS (\
+INSERT INTO task_keys AS k (tenant_id, caller, key, fingerprint, task_id) \
+SELECT u.tenant_id, u.caller, o.key, o.fingerprint, u.id \
+FROM UNNEST($37::uuid[], $38::text[], $39::bytea[]) AS o(task_id, key, fingerprint) JOIN input u ON u.id = o.task_id \
+ORDER BY u.tenant_id, u.caller, o.key \
+ON CONFLICT (tenant_id, caller, key) \
+DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHERE k.task_id < $28::uuid \
+RETURNING k.task_id)";
+
+const UNLESS_SENT: &str = "AND (u.id <> ALL ($37::uuid[]) OR u.id IN (SELECT task_id FROM keyed))";
+
+/// What a waiting task asked for stays until its next turn is over: who takes that turn over needs what was kept.
 /// Without the bounds, the join would visit every partition.
 const UPDATED: &str = "\
 , updated AS (\
-UPDATE tasks t SET state = u.state, failure = u.failure::json, ask = u.ask::json, \
+UPDATE tasks t SET state = u.state, failure = u.failure::json, \
+ask = CASE WHEN u.state = 1 THEN t.ask ELSE u.ask::json END, \
 input = coalesce(u.input::json, t.input), history = u.history::json, artifacts = u.artifacts::json, \
 attempt = u.attempt, turn = u.turn, last_seq = u.last_seq, cpu_us = u.cpu_us, wall_us = u.wall_us, \
 updated_at = u.updated_at, lease_owner = $23::uuid, lease_epoch = $24::bigint \

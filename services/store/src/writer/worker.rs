@@ -1,17 +1,14 @@
 //! One writer: takes what is queued, waits for company only while there is concurrency, and flushes.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::postgres::PgConnectOptions;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::config::StoreConfig;
-use crate::node::Lease;
 use crate::writer::Operation;
 use crate::writer::flush::Flusher;
 
@@ -36,14 +33,13 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new(
         config: &StoreConfig,
-        options: PgConnectOptions,
-        lease: Arc<Lease>,
+        flusher: Flusher,
         receiver: mpsc::Receiver<Operation>,
         stop: CancellationToken,
     ) -> Self {
         Self {
             receiver,
-            flusher: Flusher::new(options, lease, config.retention),
+            flusher,
             stop,
             most: config.batch.max(1),
             linger: config.linger,

@@ -32,9 +32,9 @@ async fn every_change_of_the_catalog_raises_the_generation_and_nothing_else_does
     let echo_name = SkillName::parse("echo").unwrap();
     let mut seen = vec![handle.generation().await.unwrap()];
 
-    assert_eq!(handle.deploy(echo("1"), Room::default()).await.unwrap(), Deployed { version: 1, created: true });
+    assert_eq!(handle.deploy(echo("1"), b"1", Room::default()).await.unwrap(), Deployed { version: 1, created: true });
     seen.push(handle.generation().await.unwrap());
-    assert_eq!(handle.deploy(echo("2"), Room::default()).await.unwrap(), Deployed { version: 2, created: true });
+    assert_eq!(handle.deploy(echo("2"), b"2", Room::default()).await.unwrap(), Deployed { version: 2, created: true });
     seen.push(handle.generation().await.unwrap());
     assert!(handle.activate(&echo_name, 1).await.unwrap());
     seen.push(handle.generation().await.unwrap());
@@ -46,7 +46,7 @@ async fn every_change_of_the_catalog_raises_the_generation_and_nothing_else_does
     assert!(!handle.activate(&echo_name, 1).await.unwrap());
     assert_eq!(handle.generation().await.unwrap(), *seen.last().unwrap());
     assert_eq!(other.generation().await.unwrap(), others);
-    fixture.store.delete_tenant(tenant.id).await.unwrap();
+    fixture.store.delete_tenant(&tenant).await.unwrap();
     assert_eq!(handle.generation().await.unwrap(), 0);
 }
 
@@ -54,13 +54,13 @@ async fn every_change_of_the_catalog_raises_the_generation_and_nothing_else_does
 async fn deploying_the_same_again_changes_nothing() {
     let fixture = Fixture::new().await;
     let (_, handle) = fixture.tenant("acme").await;
-    handle.deploy(echo("1"), Room::default()).await.unwrap();
+    handle.deploy(echo("1"), b"1", Room::default()).await.unwrap();
     let generation = handle.generation().await.unwrap();
-    assert_eq!(handle.deploy(echo("1"), Room::default()).await.unwrap(), Deployed { version: 1, created: false });
+    assert_eq!(handle.deploy(echo("1"), b"1", Room::default()).await.unwrap(), Deployed { version: 1, created: false });
     assert_eq!(handle.generation().await.unwrap(), generation);
 
     let public = NewVersion { grants: Grants { visibility: Visibility::Public, ..Grants::default() }, ..echo("1") };
-    assert_eq!(handle.deploy(public, Room::default()).await.unwrap(), Deployed { version: 2, created: true });
+    assert_eq!(handle.deploy(public, b"1", Room::default()).await.unwrap(), Deployed { version: 2, created: true });
 }
 
 #[tokio::test]
@@ -68,8 +68,8 @@ async fn a_rollback_is_a_switch_and_a_deleted_function_can_be_deployed_again() {
     let fixture = Fixture::new().await;
     let (_, handle) = fixture.tenant("acme").await;
     let name = SkillName::parse("echo").unwrap();
-    handle.deploy(echo("1"), Room::default()).await.unwrap();
-    handle.deploy(echo("2"), Room::default()).await.unwrap();
+    handle.deploy(echo("1"), b"1", Room::default()).await.unwrap();
+    handle.deploy(echo("2"), b"2", Room::default()).await.unwrap();
     assert_eq!(active(&handle).await, [("echo".into(), 2)]);
     assert!(handle.activate(&name, 1).await.unwrap());
     assert!(!handle.activate(&name, 3).await.unwrap());
@@ -85,7 +85,7 @@ async fn a_rollback_is_a_switch_and_a_deleted_function_can_be_deployed_again() {
     assert_eq!(kept.hash, VersionHash::of("js", b"2"));
     assert_eq!(kept.manifest, r#"{"description": "says \u0000 it"}"#);
     assert!(handle.version(&name, 3).await.unwrap().is_none());
-    assert_eq!(handle.deploy(echo("1"), Room::default()).await.unwrap(), Deployed { version: 3, created: true });
+    assert_eq!(handle.deploy(echo("1"), b"1", Room::default()).await.unwrap(), Deployed { version: 3, created: true });
     assert_eq!(active(&handle).await, [("echo".into(), 3)]);
 }
 
@@ -94,9 +94,31 @@ async fn deploys_at_the_same_time_get_versions_of_their_own() {
     let fixture = Fixture::new().await;
     let (_, handle) = fixture.tenant("acme").await;
     let sources = ["1", "2", "3", "4", "5", "6"];
-    let deploys = sources.map(|source| handle.deploy(echo(source), Room::default()));
+    let deploys = sources.map(|source| handle.deploy(echo(source), source.as_bytes(), Room::default()));
     let mut versions: Vec<i32> =
         futures::future::join_all(deploys).await.into_iter().map(|deployed| deployed.unwrap().version).collect();
     versions.sort_unstable();
     assert_eq!(versions, [1, 2, 3, 4, 5, 6]);
+}
+
+#[tokio::test]
+async fn a_source_is_kept_once_for_its_own_tenant() {
+    let fixture = Fixture::new().await;
+    let (_, handle) = fixture.tenant("acme").await;
+    let (_, other) = fixture.tenant("other").await;
+    let hash = echo("1").hash;
+    assert_eq!(handle.source(hash).await.unwrap(), None);
+    handle.deploy(echo("1"), b"1", Room::default()).await.unwrap();
+    handle.deploy(echo("2"), b"2", Room::default()).await.unwrap();
+    handle.deploy(echo("1"), b"1", Room::default()).await.unwrap();
+    assert_eq!(handle.source(hash).await.unwrap().as_deref(), Some(b"1".as_slice()));
+    assert_eq!(other.source(hash).await.unwrap(), None);
+    assert_eq!(fixture.count("sources").await, 2);
+    let large = vec![7; 32 * 1024 * 1024];
+    handle.deploy(echo("3"), &large, Room::default()).await.unwrap();
+    assert_eq!(handle.source(echo("3").hash).await.unwrap(), Some(large));
+    assert!(
+        handle.deploy(echo("4"), &vec![7; 32 * 1024 * 1024 + 1], Room::default()).await.is_err(),
+        "the most is 32 MiB"
+    );
 }

@@ -1,20 +1,23 @@
 //! Row-level security: the second lock, tried with the first one open.
 
 use pleat_domain::{Grants, SettingName, SkillName, Usage, VersionHash};
-use pleat_store::{Change, NewVersion, Room, UsageRow, Written};
+use pleat_store::{Change, NewVersion, Once, Room, UsageRow, Written};
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use crate::platform::key;
 use crate::support::{Fixture, count, plain, raw, running, step, task};
 
-const TENANT_TABLES: [&str; 12] = [
+const TENANT_TABLES: [&str; 15] = [
     "api_keys",
     "functions",
     "function_versions",
+    "sources",
     "tasks",
     "task_events",
     "task_logs",
     "task_aliases",
+    "task_keys",
+    "task_cancels",
     "secrets",
     "settings",
     "key_values",
@@ -37,7 +40,7 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
             grants: Grants::default(),
             created_by: "key:x".into(),
         };
-        handle.deploy(new, Room::default()).await.unwrap();
+        handle.deploy(new, b"x", Room::default()).await.unwrap();
         let name = SettingName::parse("NAME").unwrap();
         handle.set_secret(&name, b"sealed", 6, "key:x").await.unwrap();
         handle.set_setting(&name, "plain", "key:x").await.unwrap();
@@ -50,10 +53,12 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
             level: pleat_domain::LogLevel::Info,
             message: "hello".into(),
         });
+        commit.once = Some(Once { key: "once".into(), fingerprint: [7; 32] });
         assert_eq!(fixture.store.writer().commit(commit).await.unwrap(), Written::Done);
         let (skill, day) = (SkillName::parse("echo").unwrap(), task.created_at.date());
         let usage = Usage { calls: 1, ..Usage::default() };
         fixture.store.add_usage(vec![UsageRow { tenant: tenant.id, day, skill, usage }]).await.unwrap();
+        handle.request_cancel(task.id).await.unwrap();
         tenants.push(tenant);
     }
     tenants.try_into().unwrap()

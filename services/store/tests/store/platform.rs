@@ -29,8 +29,8 @@ async fn a_deleted_tenants_name_stays_taken_and_its_keys_are_gone() {
     assert_eq!(store.key_tenant(tenant.id).await.unwrap(), Some(tenant.clone()));
     assert!(store.key("k1").await.unwrap().is_some());
 
-    assert!(store.delete_tenant(tenant.id).await.unwrap());
-    assert!(!store.delete_tenant(tenant.id).await.unwrap());
+    assert!(store.delete_tenant(&tenant).await.unwrap());
+    assert!(!store.delete_tenant(&tenant).await.unwrap());
     assert_eq!(store.tenant_by_slug(&tenant.slug).await.unwrap(), None);
     assert_eq!(store.key_tenant(tenant.id).await.unwrap(), None);
     assert!(store.list_tenants().await.unwrap().is_empty());

@@ -155,7 +155,15 @@ pub fn step(tenant: &Tenant, task: &Task, change: Change) -> Commit {
 
 /// A step without events.
 pub fn plain(tenant: &Tenant, task: &Task, change: Change) -> Commit {
-    Commit { tenant: tenant.id, task: Arc::new(task.clone()), change, events: Vec::new(), logs: Vec::new(), log_seq: 0 }
+    Commit {
+        tenant: tenant.id,
+        task: Arc::new(task.clone()),
+        change,
+        events: Vec::new(),
+        logs: Vec::new(),
+        log_seq: 0,
+        once: None,
+    }
 }
 
 /// All that is kept of a task, for comparison.

@@ -1,0 +1,79 @@
+//! Idempotency keys: a send that is repeated, because its answer was lost on the way, happens once.
+//!
+//! A key belongs to its caller. Nobody without a name has any, since a key that somebody else chose could be guessed.
+
+use std::sync::Arc;
+
+use pleat_domain::{Caller, Task, TaskId, TenantId};
+use pleat_store::Once;
+use sha2::{Digest, Sha256};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::invoke::Invocation;
+use crate::subscribe::EventStream;
+
+/// A key that a client chose: 1 to 255 visible ASCII characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    pub fn parse(text: &str) -> Result<Self, EngineError> {
+        let fits = (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let bad = || EngineError::Invalid("`Idempotency-Key` must be 1 to 255 visible ASCII characters".to_owned());
+        if fits { Ok(Self(text.to_owned())) } else { Err(bad()) }
+    }
+}
+
+/// What tells a repeated send from another one.
+#[derive(Debug, Clone)]
+pub(crate) struct Repeat {
+    caller: Caller,
+    pub(crate) once: Once,
+}
+
+impl Repeat {
+    pub(crate) fn of(invocation: &Invocation) -> Option<Self> {
+        let key = invocation.once.as_ref()?;
+        let mut hasher = Sha256::new();
+        let context = invocation.context.as_ref().map(pleat_domain::ContextId::as_str).unwrap_or_default();
+        for part in [invocation.skill.0.name.as_str(), context, invocation.input.get()] {
+            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(part.as_bytes());
+        }
+        let once = Once { key: key.0.clone(), fingerprint: hasher.finalize().into() };
+        Some(Self { caller: invocation.principal.caller(), once })
+    }
+}
+
+impl Engine {
+    /// The task of an equal send under the same key.
+    pub(crate) async fn sent_before(&self, invocation: &Invocation) -> Result<Option<TaskId>, EngineError> {
+        let Some(repeat) = Repeat::of(invocation) else { return Ok(None) };
+        if repeat.caller.is_anonymous() {
+            let text = "`Idempotency-Key` needs a key of the tenant: without one, nobody can tell who sent it first";
+            return Err(EngineError::Invalid(text.to_owned()));
+        }
+        self.find_send(invocation.tenant.id, &repeat).await
+    }
+
+    /// The same for a send that turned out to be the second while it was recorded.
+    pub(crate) async fn first_send(&self, tenant: TenantId, repeat: Option<Repeat>) -> Result<TaskId, EngineError> {
+        let repeat = repeat.ok_or(EngineError::Repeated)?;
+        self.find_send(tenant, &repeat).await?.ok_or(EngineError::Repeated)
+    }
+
+    async fn find_send(&self, tenant: TenantId, repeat: &Repeat) -> Result<Option<TaskId>, EngineError> {
+        let sent = self.inner.store.tenant(tenant).sent(&repeat.caller, &repeat.once.key).await?;
+        match sent {
+            Some(sent) if sent.fingerprint != repeat.once.fingerprint => Err(EngineError::KeyReused),
+            sent => Ok(sent.map(|sent| sent.task)),
+        }
+    }
+
+    /// A task that was sent before, with its events from the first.
+    pub(crate) async fn rejoin(&self, tenant: TenantId, id: TaskId) -> Result<(Arc<Task>, EventStream), EngineError> {
+        let task = self.inner.store.tenant(tenant).task(id, None).await?.ok_or(EngineError::TaskNotFound)?;
+        Ok((Arc::new(task), self.follow(tenant, id, 0, None)))
+    }
+}

@@ -1,0 +1,160 @@
+//! What becomes of the tasks that a lost node left: they run here, or they end with the reason.
+//!
+//! A task keeps its id and its events; a subscriber sees `working` once more, and what follows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pleat_domain::event::StatusChange;
+use pleat_domain::{Event, EventBody, Failure, Principal, Reason, Task, TaskState, Tenant};
+use pleat_store::{Change, Claimed, Commit, Written};
+use time::OffsetDateTime;
+
+use crate::catalog::Skill;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::outcome::Ending;
+use crate::reach::Standing;
+use crate::run::{Admitted, Run};
+
+/// How often a function that may run again is tried, the first time included.
+const MOST_ATTEMPTS: i16 = 3;
+
+/// The old owner's last events may still arrive while a task is claimed: then the place to go on is looked up again.
+const TRIES: usize = 5;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What a run needs.
+struct Means {
+    tenant: Arc<Tenant>,
+    skill: Arc<Skill>,
+    /// In whose name.
+    principal: Principal,
+}
+
+impl Engine {
+    /// Takes over everything that nobody holds any more.
+    pub(crate) async fn rescue(&self) -> Result<(), EngineError> {
+        while self.open_for_work().is_ok() {
+            let claimed = self.inner.store.claim_lost().await?;
+            if claimed.is_empty() {
+                return Ok(());
+            }
+            tracing::warn!(tasks = claimed.len(), "tasks of a lost node were taken over");
+            for claimed in claimed {
+                let engine = self.clone();
+                self.inner.tracker.spawn(async move { engine.take_over(claimed).await });
+            }
+        }
+        Ok(())
+    }
+
+    async fn take_over(&self, mut claimed: Claimed) {
+        let (tenant, id) = (claimed.tenant, claimed.task.id);
+        for _ in 0..TRIES {
+            let error = match self.decide(claimed).await {
+                Ok(()) => return,
+                Err(error) => error,
+            };
+            match self.inner.store.claim_again(tenant, id).await {
+                Ok(Some(again)) => claimed = again,
+                Ok(None) => return,
+                Err(_) => {
+                    tracing::warn!(task.id = %id, error = &error as &dyn std::error::Error, "a task was not taken over");
+                    break;
+                }
+            }
+        }
+        // At a limit, mostly. Not at once: another node would be at it too.
+        tokio::time::sleep(PAUSE).await;
+        self.give_back(tenant, id).await;
+    }
+
+    async fn decide(&self, claimed: Claimed) -> Result<(), EngineError> {
+        if claimed.canceled {
+            return self.end(claimed, Ending::plain(TaskState::Canceled)).await;
+        }
+        match self.able_to_run(&claimed).await? {
+            Some(means) => self.run_again(claimed, means).await,
+            None => {
+                let failure = Failure::new(Reason::NodeLost, "the node that ran this task was lost; send it again");
+                self.end(claimed, Ending::failed(failure)).await
+            }
+        }
+    }
+
+    /// What has never run may run; what has may only if its function says that it does no harm. What another task
+    /// called is that task's to call again.
+    async fn able_to_run(&self, claimed: &Claimed) -> Result<Option<Means>, EngineError> {
+        let task = &claimed.task;
+        let Some(tenant) = self.inner.store.key_tenant(claimed.tenant).await? else { return Ok(None) };
+        let skill = match self.skill_version(&tenant, &task.skill, task.version).await {
+            Ok(skill) => skill,
+            Err(EngineError::Unavailable(error)) => return Err(EngineError::Unavailable(error)),
+            Err(_) => return Ok(None),
+        };
+        let new = task.state == TaskState::Submitted;
+        let again = skill.manifest.is_idempotent() && task.attempt < MOST_ATTEMPTS;
+        if task.parent.is_some() || !(new || again) {
+            return Ok(None);
+        }
+        let principal = self.principal_behind(&task.caller).await?;
+        Ok(principal.map(|principal| Means { tenant: Arc::new(tenant), skill, principal }))
+    }
+
+    async fn run_again(&self, claimed: Claimed, means: Means) -> Result<(), EngineError> {
+        let Means { tenant, skill, principal } = means;
+        let permit = self.enter(&tenant, &principal, &skill).await?;
+        let admitted = Admitted { permit, standing: Standing { principal, depth: 0 } };
+        let Claimed { mut task, kept, .. } = claimed;
+        let backlog = backlog(&task);
+        if task.state == TaskState::Working {
+            task.attempt += 1;
+        }
+        task.state = TaskState::Working;
+        task.updated_at = OffsetDateTime::now_utc();
+        tracing::info!(task.id = %task.id, attempt = task.attempt, "running a task again");
+        let run = Run::new(self.clone(), tenant, skill, admitted, task, kept, backlog);
+        let id = run.task.id;
+        let (_, rest) = run.run_again().await?;
+        // Who has followed it from here finds it running here.
+        self.inner.news.changed(&[id]);
+        rest.await;
+        Ok(())
+    }
+
+    /// Records the end of a task that does not run here.
+    async fn end(&self, claimed: Claimed, ending: Ending) -> Result<(), EngineError> {
+        let mut task = claimed.task;
+        let id = task.id;
+        let mut events = backlog(&task);
+        task.state = ending.state;
+        task.failure = ending.failure.clone();
+        task.updated_at = OffsetDateTime::now_utc();
+        let last = StatusChange { state: ending.state, failure: ending.failure, ask: None };
+        let seq = events.last().map_or(task.last_seq, |event| event.seq) + 1;
+        events.push(Event { seq, at: task.updated_at, body: EventBody::Status(last) });
+        task.last_seq = seq;
+        let commit = Commit {
+            tenant: claimed.tenant,
+            task: Arc::new(task),
+            change: Change::Update,
+            events,
+            logs: Vec::new(),
+            log_seq: 0,
+            once: None,
+        };
+        match self.inner.store.writer().commit(commit).await? {
+            Written::Done => {
+                self.inner.news.changed(&[id]);
+                Ok(())
+            }
+            Written::Fenced => Err(EngineError::NotContinuable("held by another node")),
+        }
+    }
+}
+
+/// Events that its readers may have seen although they have no rows.
+fn backlog(task: &Task) -> Vec<Event> {
+    if task.last_seq == 0 { task.derived_events() } else { Vec::new() }
+}

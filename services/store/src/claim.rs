@@ -1,0 +1,104 @@
+//! Taking over what a lost node left behind. What becomes of a task is not decided here: claiming only moves its lease.
+
+use pleat_domain::{Raw, Task, TaskId, TenantId};
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, FromRow, PgPool, Row};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::node::Lease;
+use crate::rows::TaskRow;
+
+/// Tasks that one statement claims at most.
+const PORTION: i64 = 100;
+
+/// A task that was not final, and is leased to this node now.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    pub tenant: TenantId,
+    /// `last_seq` is that of its last stored event.
+    pub task: Task,
+    /// What its function kept from the turn before.
+    pub kept: Option<Raw>,
+    /// Somebody has asked for its end.
+    pub canceled: bool,
+}
+
+/// Leased to a node that gave no sign of life for the length of a lease, to an epoch that is over, or to nobody.
+const LOST: &str = "SELECT t.tenant_id, t.id FROM tasks t WHERE t.state IN (0, 1) AND NOT EXISTS (
+    SELECT FROM nodes n
+    WHERE n.id = t.lease_owner AND n.epoch = t.lease_epoch AND n.beat_at > now() - make_interval(secs => $3))
+    LIMIT $4 FOR UPDATE OF t SKIP LOCKED";
+
+/// One that this node holds: to read again where its events end.
+const OWN: &str = "SELECT t.tenant_id, t.id FROM tasks t WHERE t.tenant_id = $3 AND t.id = $4
+    AND t.state IN (0, 1) AND t.lease_owner = $1 AND t.lease_epoch = $2 FOR UPDATE OF t";
+
+/// Some of the tasks that nobody holds any more.
+pub(crate) async fn lost(pool: &PgPool, lease: &Lease) -> Result<Vec<Claimed>, StoreError> {
+    let own = lease.current();
+    let rows = sqlx::query(AssertSqlSafe(statement(LOST)))
+        .bind(own.node)
+        .bind(own.epoch)
+        .bind(lease.seconds())
+        .bind(PORTION)
+        .fetch_all(pool)
+        .await?;
+    rows.iter().map(claimed).collect()
+}
+
+/// The same task once more, if it is still this node's.
+pub(crate) async fn again(
+    pool: &PgPool,
+    lease: &Lease,
+    tenant: TenantId,
+    task: TaskId,
+) -> Result<Option<Claimed>, StoreError> {
+    let own = lease.current();
+    let row = sqlx::query(AssertSqlSafe(statement(OWN)))
+        .bind(own.node)
+        .bind(own.epoch)
+        .bind(tenant.as_uuid())
+        .bind(task.as_uuid())
+        .fetch_optional(pool)
+        .await?;
+    row.as_ref().map(claimed).transpose()
+}
+
+/// Gives a task back that this node will not finish, under whichever of its epochs: it is lost from now on.
+pub(crate) async fn release(pool: &PgPool, lease: &Lease, tenant: TenantId, task: TaskId) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE tasks SET lease_owner = $4
+         WHERE tenant_id = $1 AND id = $2 AND lease_owner = $3 AND state IN (0, 1)",
+    )
+    .bind(tenant.as_uuid())
+    .bind(task.as_uuid())
+    .bind(lease.node().as_uuid())
+    .bind(Uuid::nil())
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// A running task's row does not follow its events: where they end is in their own table.
+fn statement(chosen: &'static str) -> String {
+    format!(
+        "WITH chosen AS ({chosen})
+         UPDATE tasks t SET lease_owner = $1, lease_epoch = $2,
+             last_seq = CASE WHEN t.last_seq = 0 THEN 0 ELSE greatest(t.last_seq,
+                 (SELECT max(e.seq) FROM task_events e WHERE e.task_id = chosen.id)) END
+         FROM chosen WHERE t.tenant_id = chosen.tenant_id AND t.id = chosen.id
+         RETURNING t.tenant_id, EXISTS (SELECT FROM task_cancels c WHERE c.task_id = t.id) AS canceled,
+             t.id, t.skill, t.version, t.context_id, t.parent_id, t.caller, t.door, t.alias, t.state, t.failure, t.ask,
+             t.input, t.history, t.artifacts, t.attempt, t.turn, t.last_seq, t.cpu_us, t.wall_us, t.created_at,
+             t.updated_at"
+    )
+}
+
+fn claimed(row: &PgRow) -> Result<Claimed, StoreError> {
+    let tenant = TenantId::from_row(row.try_get("tenant_id")?);
+    let canceled = row.try_get("canceled")?;
+    let row = TaskRow::from_row(row)?;
+    let kept = row.kept();
+    Ok(Claimed { tenant, task: row.task()?, kept, canceled })
+}
