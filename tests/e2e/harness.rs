@@ -2,6 +2,7 @@
 //! and a server of its own for each test.
 
 pub mod binary;
+pub mod cluster;
 mod database;
 pub mod dev;
 mod guest;

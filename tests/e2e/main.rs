@@ -19,6 +19,7 @@ mod harness;
 mod hooks;
 mod http_door;
 mod isolation;
+mod nodes;
 mod process;
 mod quotas;
 mod runtime;

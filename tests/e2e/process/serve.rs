@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
+use sqlx::{Connection, PgConnection};
 
 use crate::harness::binary::{command, run};
 use crate::harness::dev::Server;
@@ -32,6 +33,27 @@ async fn a_database_that_does_not_answer_is_named_without_its_password() {
     serve.env("PLEAT_MASTER_KEY", MASTER).env("DATABASE_URL", "postgres://pleat:hunter2@127.0.0.1:1/agents");
     let ran = run(&mut serve).await.failed(1).says(&["127.0.0.1/agents", "does not answer", "DATABASE_URL"]);
     assert!(!ran.stderr.contains("hunter2"), "{ran:?}");
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_pleat_is_refused_and_left_as_it_is() {
+    let database = database().await;
+    let (server, _) = node(&database).await;
+    server.signal("TERM");
+    server.ended().await;
+    let mut connection = PgConnection::connect(&database).await.unwrap();
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                 VALUES (999999, 'from the future', true, '', 0)";
+    sqlx::raw_sql(newer).execute(&mut connection).await.unwrap();
+    let project = Project::new();
+    let mut serve = command(&project.path, &["serve", "--listen", "127.0.0.1:0"]);
+    serve.env("PLEAT_MASTER_KEY", MASTER).env("DATABASE_URL", &database);
+    run(&mut serve)
+        .await
+        .failed(1)
+        .says(&["set up by a newer pleat (migration 999999)", "run that version or a later one"]);
+    let nodes: i64 = sqlx::query_scalar("SELECT count(*) FROM nodes").fetch_one(&mut connection).await.unwrap();
+    assert_eq!(nodes, 0, "it has not joined");
 }
 
 /// A node on this database, and where it listens.

@@ -1,0 +1,8 @@
+//! Three `pleat serve` processes on one Postgres: any of them serves anything, and none is missed for long.
+
+mod changes;
+mod drain;
+mod fencing;
+mod lost;
+mod repeated;
+mod sharing;
