@@ -15,6 +15,7 @@ mod capabilities;
 mod card;
 mod cli;
 mod control;
+mod docs;
 mod harness;
 mod hooks;
 mod http_door;

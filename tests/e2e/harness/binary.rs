@@ -62,14 +62,20 @@ impl Ran {
 /// `pleat ARGUMENTS` in `directory`. Nothing of the tests' own environment reaches it.
 pub fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(super::pleat());
+    without_our_environment(command.as_std_mut());
+    command.args(arguments).current_dir(directory).stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+/// What the machine or the tests are set to is not what a test is about.
+pub fn without_our_environment(command: &mut std::process::Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if text.starts_with("PLEAT_") || text.starts_with("PG") || text == "DATABASE_URL" || text == "RUST_LOG" {
+        let ours = ["PLEAT_", "PG", "OTEL_"].iter().any(|prefix| text.starts_with(prefix));
+        if ours || text == "DATABASE_URL" || text == "RUST_LOG" {
             command.env_remove(&name);
         }
     }
-    command.args(arguments).current_dir(directory).stdin(Stdio::null()).kill_on_drop(true);
-    command
 }
 
 pub async fn run(command: &mut Command) -> Ran {
