@@ -1,7 +1,7 @@
 //! `pleat dev`: the whole platform on this machine, with an embedded database and a demo tenant.
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,10 +11,11 @@ use bytes::Bytes;
 use clap::Args;
 use pleat_domain::{Plans, Scope, Scopes, Tenant, TenantSlug};
 use pleat_engine::{Engine, EngineConfig, EngineError, MasterKey, Upload};
-use pleat_gateway::server::Server;
 
+use crate::config::{Config, Settings};
 use crate::dev_file::DevFile;
-use crate::node::{Node, NodeArgs};
+use crate::node::{Node, Servers};
+use crate::node_args::NodeArgs;
 use crate::problem::Problem;
 use crate::signals::Signals;
 
@@ -22,6 +23,9 @@ const EXAMPLES: &str = "\
 Examples:
   pleat dev
   pleat dev --listen 127.0.0.1:0 --data-dir /tmp/pleat      any free port; ready when DIR/dev.json is there";
+
+/// This machine only: what runs here has no master key of its operator's.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 
 const TENANT: &str = "demo";
 
@@ -36,27 +40,28 @@ const DEMO: &[(&str, &str)] = &[
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DevArgs {
-    /// The address to listen on; port 0 takes any free one
-    #[arg(long, env = "PLEAT_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:8787")]
-    pub listen: SocketAddr,
     #[command(flatten)]
     pub node: NodeArgs,
 }
 
-pub async fn run(args: DevArgs, data_dir: PathBuf) -> anyhow::Result<()> {
+pub async fn run(config: &Config) -> anyhow::Result<()> {
+    let settings = &config.settings;
     let mut signals = Signals::listen()?;
-    let data_dir = prepare(&data_dir)?;
+    let data_dir = prepare(Path::new(&settings.server.data_dir))?;
     let _lock = lock(&data_dir)?;
     DevFile::remove(&data_dir)?;
     let slug = TenantSlug::parse(TENANT)?;
-    let mut config = EngineConfig::new(master_key(&data_dir)?);
-    config.public_by_default = Some(slug.clone());
-    config.egress = args.node.egress(args.listen, "localhost")?;
-    config.plans = Plans::generous();
+    let mut engine = EngineConfig::new(master_key(&data_dir)?);
+    engine.public_by_default = Some(slug.clone());
+    engine.egress = settings.egress(settings.listen(LISTEN)?)?;
+    // Nobody is held back on a machine of one's own, unless that is what is tried.
+    if settings.plans == Plans::default() {
+        engine.plans = Plans::generous();
+    }
     let progress = |line: &str| tracing::info!("{line}");
-    let node = Node::open(&data_dir, &args.node, config, &mut signals, &progress).await?;
+    let node = Node::open(&data_dir, settings, engine, &mut signals, &progress).await?;
     let started = tokio::select! {
-        started = start(&node, &args, &slug, &data_dir) => started.map(Some),
+        started = start(&node, settings, &slug, &data_dir) => started.map(Some),
         () = signals.told_to_stop() => Ok(None),
     };
     let served = node.serve(started, &mut signals).await;
@@ -64,15 +69,15 @@ pub async fn run(args: DevArgs, data_dir: PathBuf) -> anyhow::Result<()> {
     served
 }
 
-async fn start(node: &Node, args: &DevArgs, slug: &TenantSlug, data_dir: &Path) -> anyhow::Result<Server> {
-    let server = node.bind(args.listen, args.node.gateway()).await?;
-    let file = furnish(&node.engine, slug, server.address()?).await?;
+async fn start(node: &Node, settings: &Settings, slug: &TenantSlug, data_dir: &Path) -> anyhow::Result<Servers> {
+    let servers = node.bind(settings.listen(LISTEN)?, settings).await?;
+    let file = furnish(&node.engine, slug, servers.main.address()?).await?;
     file.write(data_dir)?;
     if let Err(error) = greet(&file, data_dir) {
         // Whoever reads `dev.json` need not read the greeting.
         tracing::debug!(error = error.to_string(), "nobody reads the greeting");
     }
-    Ok(server)
+    Ok(servers)
 }
 
 /// The data directory, private to its owner but passable: the database may have to run as another user.

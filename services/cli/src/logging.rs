@@ -2,34 +2,35 @@
 
 use std::io::IsTerminal;
 
-use clap::ValueEnum;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
-use crate::arguments::Command;
+use crate::config::{LogFormat, Settings};
+use crate::problem::Problem;
+use crate::telemetry::SpanLayer;
 
-/// How the log of a server is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// One readable line per event
-    Text,
-    /// One JSON object per line
-    Json,
-}
-
-/// Servers say what they do; clients speak up only when something is odd. `RUST_LOG` overrides both.
-pub fn start(command: &Command) {
-    let (level, format) = match command {
-        Command::Dev(_) => ("info", LogFormat::Text),
-        Command::Serve(args) => ("info", args.log_format),
-        _ => ("warn", LogFormat::Text),
+/// Servers say what they do; clients (without settings) speak up only when something is odd, or when `RUST_LOG` asks.
+pub fn start(settings: Option<&Settings>, spans: Option<SpanLayer>) -> Result<(), Problem> {
+    let (filter, format) = match settings {
+        Some(settings) => (filter(&settings.log.level)?, settings.log.format),
+        None => (EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn")), LogFormat::Text),
     };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let registry = tracing_subscriber::registry().with(spans);
     match format {
-        LogFormat::Json => builder.json().flatten_event(true).init(),
+        LogFormat::Json => registry.with(lines.json().flatten_event(true).with_filter(filter)).init(),
         LogFormat::Text => {
             let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            builder.with_target(false).with_ansi(colour).init();
+            registry.with(lines.with_target(false).with_ansi(colour).with_filter(filter)).init();
         }
     }
+    Ok(())
+}
+
+fn filter(level: &str) -> Result<EnvFilter, Problem> {
+    let hint = "use error, warn, info, debug or trace, or directives such as `info,pleat_gateway=debug`";
+    // Spans are for traces.
+    EnvFilter::try_new(format!("{level},pleat_trace=off"))
+        .map_err(|error| Problem::usage(format!("`log.level`: {error}"), hint))
 }

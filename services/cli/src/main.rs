@@ -6,10 +6,13 @@
 mod arguments;
 mod client;
 mod commands;
+mod config;
 mod dev;
 mod dev_file;
+mod doctor;
 mod logging;
 mod node;
+mod node_args;
 mod output;
 mod problem;
 mod progress;
@@ -18,6 +21,7 @@ mod serve;
 mod signals;
 mod sse;
 mod target;
+mod telemetry;
 
 use std::process::ExitCode;
 
@@ -25,6 +29,7 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::Context;
+use crate::config::Config;
 use crate::output::Output;
 
 /// A call allocates a few dozen small things on one thread and frees them on another; this allocator was measured to
@@ -47,23 +52,39 @@ fn main() -> ExitCode {
 
 fn start(arguments: Arguments, output: &Output) -> anyhow::Result<()> {
     let Arguments { globals, command } = arguments;
-    logging::start(&command);
+    let config = match command.node_args() {
+        Some(args) => Some(Config::load(args, globals.data_dir.as_ref())?),
+        None => None,
+    };
     let runtime = runtime(&command)?;
-    let data_dir = globals.data_dir();
-    runtime.block_on(Box::pin(async {
-        match command {
-            Command::Dev(args) => dev::run(args, data_dir).await,
-            Command::Serve(args) => serve::run(args, data_dir).await,
-            client => commands::run(&client, &Context { globals: &globals, output }).await,
+    let telemetry = match &config {
+        Some(config) if command.serves() => telemetry::start(&config.settings.tracing, runtime.handle().clone())?,
+        _ => None,
+    };
+    let (spans, telemetry) = telemetry.unzip();
+    // What only looks at a configuration is as quiet as a client.
+    logging::start(config.as_ref().filter(|_| command.serves()).map(|config| &config.settings), spans)?;
+    let done = runtime.block_on(Box::pin(async {
+        match (command, config) {
+            (Command::Dev(_), Some(config)) => dev::run(&config).await,
+            (Command::Serve(_), Some(config)) => serve::run(&config).await,
+            (Command::Doctor(_), Some(config)) => doctor::run(&config, output).await,
+            (Command::Config(args), Some(config)) => config::show::run(&args, &config, output),
+            (client, _) => commands::run(&client, &Context { globals: &globals, output }).await,
         }
-    }))
+    }));
+    if let Some(telemetry) = telemetry {
+        telemetry.stop();
+    }
+    done
 }
 
 /// A client waits for one thing at a time; starting more threads would only make it slower to start.
 fn runtime(command: &Command) -> std::io::Result<tokio::runtime::Runtime> {
-    let mut builder = match command {
-        Command::Dev(_) | Command::Serve(_) => tokio::runtime::Builder::new_multi_thread(),
-        _ => tokio::runtime::Builder::new_current_thread(),
+    let mut builder = if command.serves() {
+        tokio::runtime::Builder::new_multi_thread()
+    } else {
+        tokio::runtime::Builder::new_current_thread()
     };
     builder.enable_all().build()
 }

@@ -1,7 +1,7 @@
 //! `pleat serve`: one node of a real installation. Nothing is made up here: what it needs is given or refused.
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,15 @@ use anyhow::Context as _;
 use clap::Args;
 use pleat_domain::{Scope, Scopes};
 use pleat_engine::{EngineConfig, MasterKey};
-use pleat_gateway::GatewayConfig;
-use pleat_gateway::server::Server;
 
-use crate::logging::LogFormat;
-use crate::node::{Node, NodeArgs};
+use crate::config::{Config, Settings};
+use crate::node::{Node, Servers};
+use crate::node_args::NodeArgs;
 use crate::problem::Problem;
 use crate::signals::Signals;
+
+/// Where nothing else is said.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 8787);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,49 +32,34 @@ creates tenants, follows from it and is written to DATA_DIR/operator.key.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ServeArgs {
-    /// The address to listen on
-    #[arg(long, env = "PLEAT_LISTEN", value_name = "ADDR", default_value = "0.0.0.0:8787")]
-    pub listen: SocketAddr,
-    /// Tenants are served at `{tenant}.DOMAIN`, the control API at DOMAIN
-    #[arg(long, env = "PLEAT_BASE_DOMAIN", value_name = "DOMAIN", default_value = "localhost")]
-    pub base_domain: String,
-    /// The URL under which clients reach the control host, when a proxy stands in front
-    #[arg(long, env = "PLEAT_PUBLIC_URL", value_name = "URL")]
-    pub public_url: Option<String>,
     #[command(flatten)]
     pub node: NodeArgs,
-    /// How the log is written
-    #[arg(long, env = "PLEAT_LOG_FORMAT", value_name = "FORMAT", value_enum, default_value = "text")]
-    pub log_format: LogFormat,
 }
 
-pub async fn run(args: ServeArgs, data_dir: PathBuf) -> anyhow::Result<()> {
+pub async fn run(config: &Config) -> anyhow::Result<()> {
+    let settings = &config.settings;
+    let data_dir = PathBuf::from(&settings.server.data_dir);
     let mut signals = Signals::listen()?;
-    let mut config = EngineConfig::new(master_key()?);
-    config.egress = args.node.egress(args.listen, &args.base_domain)?;
+    let mut engine = EngineConfig::new(master_key()?);
+    engine.egress = settings.egress(settings.listen(LISTEN)?)?;
     std::fs::create_dir_all(&data_dir)
         .with_context(|| format!("cannot make the data directory `{}`", data_dir.display()))?;
     let data_dir = data_dir.canonicalize()?;
     let progress = |line: &str| tracing::info!("{line}");
-    let node = Node::open(&data_dir, &args.node, config, &mut signals, &progress).await?;
+    let node = Node::open(&data_dir, settings, engine, &mut signals, &progress).await?;
     let started = tokio::select! {
-        started = start(&node, &args, &data_dir) => started.map(Some),
+        started = start(&node, settings, &data_dir) => started.map(Some),
         () = signals.told_to_stop() => Ok(None),
     };
     node.serve(started, &mut signals).await
 }
 
-async fn start(node: &Node, args: &ServeArgs, data_dir: &Path) -> anyhow::Result<Server> {
+async fn start(node: &Node, settings: &Settings, data_dir: &Path) -> anyhow::Result<Servers> {
     let operator = node.engine.bootstrap_key(None, Scopes::of([Scope::Operator]), "operator").await?;
     keep_operator_key(data_dir, &operator.text)?;
-    let gateway = GatewayConfig {
-        base_domain: args.base_domain.to_ascii_lowercase(),
-        public_url: args.public_url.clone(),
-        ..args.node.gateway()
-    };
-    let server = node.bind(args.listen, gateway).await?;
-    tracing::info!(address = %server.address()?, "listening");
-    Ok(server)
+    let servers = node.bind(settings.listen(LISTEN)?, settings).await?;
+    tracing::info!(address = %servers.main.address()?, "listening");
+    Ok(servers)
 }
 
 fn keep_operator_key(data_dir: &Path, key: &str) -> anyhow::Result<()> {

@@ -1,0 +1,96 @@
+//! From settings to what each part of a node is started with.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use pleat_domain::Plans;
+use pleat_domain::limits::MIB;
+use pleat_engine::EngineConfig;
+use pleat_gateway::{CorsConfig, GatewayConfig, Metrics};
+use pleat_runtime::{CompileLimits, PoolSize, RuntimeConfig};
+use pleat_store::StoreConfig;
+
+use super::settings::Settings;
+use crate::problem::Problem;
+
+impl Settings {
+    pub fn listen(&self, default: SocketAddr) -> Result<SocketAddr, Problem> {
+        match &self.server.listen {
+            Some(text) => address("server.listen", text),
+            None => Ok(default),
+        }
+    }
+
+    pub fn metrics_listen(&self) -> Result<Option<SocketAddr>, Problem> {
+        self.metrics.listen.as_deref().map(|text| address("metrics.listen", text)).transpose()
+    }
+
+    /// What counts; the same one every time. `None`: nothing is counted.
+    pub fn recorder(&self) -> Option<Metrics> {
+        if self.metrics.enabled { Metrics::install() } else { None }
+    }
+
+    pub fn gateway(&self) -> GatewayConfig {
+        let server = &self.server;
+        GatewayConfig {
+            base_domain: server.base_domain.to_ascii_lowercase(),
+            public_url: server.public_url.clone(),
+            hosts: server.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
+            request_body: usize::try_from(self.limits.request_body_mib).unwrap_or(1).saturating_mul(MIB),
+            cors: CorsConfig { control: self.cors.control.clone(), tenants: self.cors.tenants.clone() },
+            metrics: self.recorder(),
+            metrics_token: self.metrics.token.clone(),
+        }
+    }
+
+    pub fn engine(&self, config: EngineConfig) -> EngineConfig {
+        EngineConfig {
+            drain: Duration::from_secs(self.server.drain_seconds),
+            measure_tenants: self.metrics.tenants,
+            plans: if config.plans == Plans::default() { self.plans.clone() } else { config.plans },
+            ..config
+        }
+    }
+
+    pub fn store(&self, url: &str) -> StoreConfig {
+        let database = &self.database;
+        StoreConfig {
+            retention: Duration::from_secs(self.retention.hours.saturating_mul(60 * 60)),
+            readers: database.readers,
+            writers: database.writers,
+            batch: database.batch,
+            linger: Duration::from_millis(database.linger_ms),
+            queue: database.queue,
+            lease: Duration::from_millis(self.cluster.lease_ms),
+            ..StoreConfig::new(url)
+        }
+    }
+
+    pub fn keep_old_code(&self) -> Duration {
+        Duration::from_secs(self.retention.cache_days.saturating_mul(24 * 60 * 60))
+    }
+
+    pub fn runtime(&self, data_dir: &Path, compiler: Vec<OsString>) -> RuntimeConfig {
+        let runtime = &self.runtime;
+        let default = RuntimeConfig::new(data_dir, compiler);
+        RuntimeConfig {
+            pool: PoolSize { instances: runtime.instances },
+            workers: if runtime.workers == 0 { default.workers } else { runtime.workers },
+            loaded: runtime.loaded,
+            compile: CompileLimits {
+                memory_bytes: runtime.compile_memory_mib.saturating_mul(MIB),
+                cpu: Duration::from_secs(runtime.compile_cpu_seconds),
+                wall: Duration::from_secs(runtime.compile_wall_seconds),
+                concurrency: runtime.compile_concurrency,
+            },
+            ..default
+        }
+    }
+}
+
+fn address(key: &str, text: &str) -> Result<SocketAddr, Problem> {
+    let hint = "give an IP address and a port, for example 127.0.0.1:8787";
+    text.parse().map_err(|_| Problem::usage(format!("`{key}`: `{text}` is no address to listen on"), hint))
+}

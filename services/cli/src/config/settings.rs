@@ -1,0 +1,233 @@
+//! Every key with its default. `deploy/pleat.toml` says in words what each is for, and a test holds it against this.
+
+use clap::ValueEnum;
+use pleat_domain::Plans;
+use serde::{Deserialize, Serialize};
+
+/// No `Debug`: it holds the database's password.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    pub server: ServerSettings,
+    pub cluster: ClusterSettings,
+    pub database: DatabaseSettings,
+    pub retention: RetentionSettings,
+    pub limits: LimitSettings,
+    pub runtime: RuntimeSettings,
+    /// By name; what the platform brings itself is there too.
+    pub plans: Plans,
+    pub egress: EgressSettings,
+    pub cors: CorsSettings,
+    pub log: LogSettings,
+    pub metrics: MetricsSettings,
+    pub tracing: TracingSettings,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerSettings {
+    /// `None`: what `dev` and `serve` each have.
+    pub listen: Option<String>,
+    pub base_domain: String,
+    pub public_url: Option<String>,
+    pub hosts: Vec<String>,
+    pub data_dir: String,
+    pub drain_seconds: u64,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            listen: None,
+            base_domain: "localhost".to_owned(),
+            public_url: None,
+            hosts: Vec::new(),
+            data_dir: ".pleat".to_owned(),
+            drain_seconds: 5,
+        }
+    }
+}
+
+/// The same on every node of an installation.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClusterSettings {
+    pub lease_ms: u64,
+}
+
+impl Default for ClusterSettings {
+    fn default() -> Self {
+        Self { lease_ms: 10_000 }
+    }
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DatabaseSettings {
+    /// `None`: a private one in the data directory.
+    pub url: Option<String>,
+    pub readers: u32,
+    pub writers: usize,
+    pub batch: usize,
+    pub linger_ms: u64,
+    pub queue: usize,
+}
+
+impl Default for DatabaseSettings {
+    fn default() -> Self {
+        Self { url: None, readers: 8, writers: 2, batch: 256, linger_ms: 1, queue: 4096 }
+    }
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetentionSettings {
+    pub hours: u64,
+    /// How long code that another engine compiled is kept.
+    pub cache_days: u64,
+}
+
+impl Default for RetentionSettings {
+    fn default() -> Self {
+        Self { hours: 24, cache_days: 30 }
+    }
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitSettings {
+    pub request_body_mib: u64,
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        Self { request_body_mib: 4 }
+    }
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RuntimeSettings {
+    pub instances: u32,
+    /// 0: as many as there are cores.
+    pub workers: usize,
+    pub loaded: u64,
+    pub compile_concurrency: usize,
+    pub compile_memory_mib: usize,
+    pub compile_cpu_seconds: u64,
+    pub compile_wall_seconds: u64,
+    pub recompile: bool,
+}
+
+impl Default for RuntimeSettings {
+    fn default() -> Self {
+        Self {
+            instances: 1_000,
+            workers: 0,
+            loaded: 2_000,
+            compile_concurrency: 2,
+            compile_memory_mib: 4_096,
+            compile_cpu_seconds: 30,
+            compile_wall_seconds: 60,
+            recompile: true,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EgressSettings {
+    pub allow: Vec<String>,
+    pub only: Vec<String>,
+    /// Files of certificates.
+    pub roots: Vec<String>,
+    pub plain_http: bool,
+    pub ports: Vec<u16>,
+    pub connect_seconds: u64,
+    pub total_seconds: u64,
+    pub request_mib: usize,
+    pub response_mib: usize,
+    pub redirects: usize,
+    pub per_tenant_concurrency: usize,
+}
+
+impl Default for EgressSettings {
+    fn default() -> Self {
+        Self {
+            allow: Vec::new(),
+            only: Vec::new(),
+            roots: Vec::new(),
+            plain_http: false,
+            ports: vec![80, 443, 8080, 8443],
+            connect_seconds: 5,
+            total_seconds: 30,
+            request_mib: 4,
+            response_mib: 4,
+            redirects: 3,
+            per_tenant_concurrency: 32,
+        }
+    }
+}
+
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CorsSettings {
+    pub control: Vec<String>,
+    pub tenants: Vec<String>,
+}
+
+/// How the log of a server is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// One readable line per event
+    #[default]
+    Text,
+    /// One JSON object per line
+    Json,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogSettings {
+    pub format: LogFormat,
+    pub level: String,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, level: "info".to_owned() }
+    }
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MetricsSettings {
+    pub enabled: bool,
+    /// `None`: on the control host, for who has the token or the operator's key.
+    pub listen: Option<String>,
+    pub token: Option<String>,
+    /// Whether the tenant is a label.
+    pub tenants: bool,
+}
+
+impl Default for MetricsSettings {
+    fn default() -> Self {
+        Self { enabled: true, listen: None, token: None, tenants: false }
+    }
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TracingSettings {
+    /// `None`: no traces are sent.
+    pub endpoint: Option<String>,
+    pub service_name: String,
+    pub sample: f64,
+}
+
+impl Default for TracingSettings {
+    fn default() -> Self {
+        Self { endpoint: None, service_name: "pleat".to_owned(), sample: 1.0 }
+    }
+}
