@@ -40,6 +40,8 @@ pub struct EngineConfig {
     pub hooks: Vec<Arc<dyn Hook>>,
     /// How far requests to the outside may go.
     pub egress: EgressConfig,
+    /// Whether invocations are counted by tenant too.
+    pub measure_tenants: bool,
     /// What tenants may use.
     pub plans: Plans,
     /// How long a call may wait for an instance slot.
@@ -62,6 +64,7 @@ impl EngineConfig {
             public_by_default: None,
             hooks: Vec::new(),
             egress: EgressConfig::default(),
+            measure_tenants: false,
             plans: Plans::default(),
             slot_wait: Duration::from_secs(5),
             slot_queue: 1_000,
@@ -170,11 +173,6 @@ impl Engine {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the script engine could not be prepared");
             }
         });
-    }
-
-    /// Whether the database answers.
-    pub async fn ping(&self) -> Result<(), EngineError> {
-        Ok(self.inner.store.ping().await?)
     }
 
     /// No new calls; running ones get the drain time. What is left then is stopped: it is recorded as lost, or, where

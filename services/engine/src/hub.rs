@@ -45,6 +45,10 @@ impl Hub {
         lock(&self.live).get(&id).filter(|live| live.tenant == tenant).cloned()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.live).len()
+    }
+
     /// Stops those for which there is a cause.
     pub(crate) fn stop_where(&self, cause: impl Fn(&Live) -> Option<Interrupt>) {
         lock(&self.live).values().for_each(|live| {

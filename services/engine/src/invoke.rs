@@ -6,6 +6,7 @@ use pleat_domain::{Block, ContextId, Door, Message, Principal, Raw, Task, TaskId
 use pleat_policy::Action;
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
+use tracing::{Instrument, Span};
 
 use crate::catalog::{Callable, Skill};
 use crate::engine::{Engine, authorize};
@@ -61,9 +62,10 @@ impl Engine {
         let (tenant, once) = (invocation.tenant.id, Repeat::of(&invocation));
         let run = self.admit(invocation, None).await?;
         if !early {
-            return self.spawn_for(|done| run.blocking(done)).await;
+            let span = run.span();
+            return self.spawn_for(|done| run.blocking(done).instrument(span)).await;
         }
-        match self.spawn(Run::start(run)).await {
+        match self.spawn(run.span(), Run::start(run)).await {
             Err(EngineError::Repeated) => self.settled(tenant, self.first_send(tenant, once).await?).await,
             recorded => recorded?.finished(self).await,
         }
@@ -76,7 +78,7 @@ impl Engine {
         }
         let (tenant, once) = (invocation.tenant.id, Repeat::of(&invocation));
         let run = self.admit(invocation, None).await?;
-        match self.spawn(Run::start(run)).await {
+        match self.spawn(run.span(), Run::start(run)).await {
             Err(EngineError::Repeated) => self.rejoin(tenant, self.first_send(tenant, once).await?).await,
             recorded => Ok(recorded?.into_stream(self, 0)),
         }
@@ -85,14 +87,14 @@ impl Engine {
     /// Continues a waiting task and runs to the end of the turn.
     pub async fn send_turn(&self, turn: Turn) -> Result<Arc<Task>, EngineError> {
         let run = self.readmit(turn).await?;
-        self.spawn(Run::resume(run)).await?.finished(self).await
+        self.spawn(run.span(), Run::resume(run)).await?.finished(self).await
     }
 
     /// Continues a waiting task and streams what follows.
     pub async fn start_turn(&self, turn: Turn) -> Result<(Arc<Task>, EventStream), EngineError> {
         let run = self.readmit(turn).await?;
         let after = run.task.last_seq;
-        let recorded = self.spawn(Run::resume(run)).await?;
+        let recorded = self.spawn(run.span(), Run::resume(run)).await?;
         Ok(recorded.into_stream(self, after))
     }
 
@@ -170,16 +172,20 @@ impl Engine {
     /// Runs apart from the caller, whose leaving must not stop it, and waits for its first answer.
     async fn spawn(
         &self,
+        span: Span,
         work: impl Future<Output = Result<(Recorded, crate::run::Rest), EngineError>> + Send + 'static,
     ) -> Result<Recorded, EngineError> {
-        self.spawn_for(|done| async move {
-            match work.await {
-                Ok((recorded, rest)) => {
-                    let _ = done.send(Ok(recorded));
-                    rest.await;
+        self.spawn_for(|done| {
+            let all = async move {
+                match work.await {
+                    Ok((recorded, rest)) => {
+                        let _ = done.send(Ok(recorded));
+                        rest.await;
+                    }
+                    Err(error) => drop(done.send(Err(error))),
                 }
-                Err(error) => drop(done.send(Err(error))),
-            }
+            };
+            all.instrument(span)
         })
         .await
     }
@@ -199,6 +205,18 @@ impl Engine {
 }
 
 impl Run {
+    /// For traces: under the request that it came with.
+    fn span(&self) -> Span {
+        tracing::info_span!(
+            target: "pleat_trace",
+            "invocation",
+            tenant.id = self.tenant.slug.as_str(),
+            skill.id = self.skill.name.as_str(),
+            task.id = %self.task.id,
+            door = self.task.door.as_str(),
+        )
+    }
+
     /// What the hook bus is told of this call.
     pub(crate) fn verb(&self) -> VerbEvent<'_> {
         VerbEvent {

@@ -237,6 +237,7 @@ impl Run {
             Written::Done => {}
             Written::Fenced => return Err(EngineError::NotContinuable("already continued")),
         }
+        crate::measure::count_change(TaskState::Working);
         self.engine.inner.hub.insert(Arc::clone(&self.live));
         self.live.publish(events, Phase::Running);
         Ok(Recorded { task, live: Arc::clone(&self.live) })
@@ -360,6 +361,7 @@ impl Run {
         task.cpu_us = task.cpu_us.saturating_add(micros(cpu));
         task.wall_us = task.wall_us.saturating_add(micros(wall));
         task.updated_at = OffsetDateTime::now_utc();
+        self.engine.count_end(&self.task, &self.tenant, cpu, wall);
     }
 
     /// The hooks see the outcome before it is recorded or leaves.

@@ -1,14 +1,18 @@
 //! What every handler holds.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use pleat_domain::TenantId;
 use pleat_domain::limits;
 use pleat_engine::Engine;
 
-/// What the operator chooses of the edge.
-#[derive(Debug, Clone)]
+use crate::cors::CorsConfig;
+use crate::metrics::Metrics;
+
+/// What the operator chooses of the edge. No `Debug`: it holds a token.
+#[derive(Clone)]
 pub struct GatewayConfig {
     /// Tenants are its subdomains; it is itself the control host. `localhost` by default.
     pub base_domain: String,
@@ -18,6 +22,11 @@ pub struct GatewayConfig {
     /// Further names of the control host.
     pub hosts: Vec<String>,
     pub request_body: usize,
+    pub cors: CorsConfig,
+    /// `None`: there is no `/metrics`.
+    pub metrics: Option<Metrics>,
+    /// Opens `/metrics`, and nothing else.
+    pub metrics_token: Option<String>,
 }
 
 impl Default for GatewayConfig {
@@ -27,6 +36,9 @@ impl Default for GatewayConfig {
             public_url: None,
             hosts: Vec::new(),
             request_body: limits::REQUEST_BODY,
+            cors: CorsConfig::default(),
+            metrics: None,
+            metrics_token: None,
         }
     }
 }
@@ -35,6 +47,7 @@ impl Default for GatewayConfig {
 pub struct App {
     pub(crate) engine: Engine,
     pub(crate) config: Arc<GatewayConfig>,
+    pub(crate) started: Instant,
     pub(crate) cards: moka::sync::Cache<CardKey, RenderedCard>,
 }
 
@@ -50,7 +63,7 @@ pub(crate) struct RenderedCard {
 
 impl App {
     pub fn new(engine: Engine, config: GatewayConfig) -> Self {
-        Self { engine, config: Arc::new(config), cards: moka::sync::Cache::new(10_000) }
+        Self { engine, config: Arc::new(config), started: Instant::now(), cards: moka::sync::Cache::new(10_000) }
     }
 
     pub fn engine(&self) -> &Engine {

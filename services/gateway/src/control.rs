@@ -20,7 +20,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::{landing, site};
+use crate::{cors, landing, metrics, probes, site};
 
 #[derive(OpenApi)]
 #[openapi(info(
@@ -57,15 +57,16 @@ fn api() -> OpenApiRouter<App> {
 
 pub(crate) fn router(app: App) -> Router {
     let (api, description) = described_api();
-    Router::new()
+    let router = Router::new()
         .merge(api)
         .route("/", get(landing::control))
-        .route("/healthz", get(landing::healthz))
-        .route("/readyz", get(landing::readyz))
+        .route("/healthz", get(probes::healthz))
+        .route("/readyz", get(probes::readyz))
+        .route("/metrics", get(metrics::show))
         .route("/api/v1/openapi.json", get(move || async move { axum::Json(description) }))
         .fallback(site::nothing_here)
-        .method_not_allowed_fallback(site::wrong_method)
-        .with_state(app)
+        .method_not_allowed_fallback(site::wrong_method);
+    cors::around(router, &app.config.cors.control).with_state(app)
 }
 
 fn described_api() -> (Router<App>, utoipa::openapi::OpenApi) {
@@ -88,7 +89,7 @@ pub(crate) fn described() -> Vec<(String, String)> {
         })
         .filter(|(method, _)| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
         .collect();
-    for open in ["/", "/healthz", "/readyz", "/api/v1/openapi.json"] {
+    for open in ["/", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json"] {
         all.push(("GET".to_owned(), open.to_owned()));
     }
     all

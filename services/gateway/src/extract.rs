@@ -89,7 +89,7 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
 }
 
 /// The key, if one is shown. What is shown and is no bearer key is refused, not overlooked.
-fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     let mut shown = headers.get_all(AUTHORIZATION).iter();
     let Some(first) = shown.next() else { return Ok(None) };
     let refused = || Problem::from(EngineError::Unauthenticated);

@@ -6,14 +6,21 @@
 mod app;
 mod body;
 mod control;
+mod cors;
 mod extract;
 mod landing;
+mod metrics;
+mod observe;
+mod probes;
 mod problem;
 pub mod routes;
 pub mod server;
 mod site;
 mod sse;
 mod tenant;
+mod trace;
 
 pub use app::{App, GatewayConfig};
+pub use cors::CorsConfig;
+pub use metrics::Metrics;
 pub use site::router;

@@ -11,6 +11,9 @@ use pleat_engine::{EngineError, Reached};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+/// What a probe gets from a node that should get no work.
+pub(crate) const NOT_READY: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+
 /// An answer that is not the one hoped for.
 #[derive(Debug)]
 pub(crate) struct Problem {

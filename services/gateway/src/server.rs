@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -11,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::site;
+use crate::{probes, site};
 
 /// How long a client may take over its request headers.
 const HEADER_PATIENCE: Duration = Duration::from_secs(10);
@@ -19,12 +20,17 @@ const HEADER_PATIENCE: Duration = Duration::from_secs(10);
 /// A bound socket that serves an app until it is told to stop.
 pub struct Server {
     listener: TcpListener,
-    app: App,
+    router: Router,
 }
 
 impl Server {
     pub async fn bind(address: SocketAddr, app: App) -> std::io::Result<Self> {
-        Ok(Self { listener: TcpListener::bind(address).await?, app })
+        Ok(Self { listener: TcpListener::bind(address).await?, router: site::router(app) })
+    }
+
+    /// The second address, with the probes and the metrics only.
+    pub async fn bind_probes(address: SocketAddr, app: App) -> std::io::Result<Self> {
+        Ok(Self { listener: TcpListener::bind(address).await?, router: probes::router(app) })
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
@@ -33,8 +39,8 @@ impl Server {
 
     /// Accepts until `stop`, then lets the connections finish for `drain`. The engine is left running.
     pub async fn serve(self, stop: CancellationToken, drain: Duration) {
-        let Self { listener, app } = self;
-        let service = TowerToHyperService::new(site::router(app));
+        let Self { listener, router } = self;
+        let service = TowerToHyperService::new(router);
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_PATIENCE);
         builder.http2().timer(TokioTimer::new()).max_concurrent_streams(256);

@@ -14,9 +14,11 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use pleat_domain::{Tenant, TenantSlug};
 use tower::ServiceExt;
+use tracing::Instrument;
 
 use self::place::{Names, NoPlace, Place};
 use crate::app::{App, GatewayConfig};
+use crate::observe::{Observed, Way};
 use crate::problem::Problem;
 use crate::{control, tenant};
 
@@ -39,19 +41,25 @@ pub fn router(app: App) -> Router {
     let tenant = tenant::router(app.clone());
     Router::new().fallback(move |request: Request| {
         let (app, control, tenant) = (app.clone(), control.clone(), tenant.clone());
-        async move { dispatch(app, control, tenant, request).await }
+        async move {
+            let observed = Observed::begin(&request);
+            let span = observed.span();
+            let (way, response) = dispatch(app, control, tenant, request).instrument(span).await;
+            observed.end(way, &response);
+            response
+        }
     })
 }
 
-async fn dispatch(app: App, control: Router, tenant: Router, mut request: Request) -> Response {
+async fn dispatch(app: App, control: Router, tenant: Router, mut request: Request) -> (Way, Response) {
     let place = match place::of(&names(&app.config), request.headers(), request.uri()) {
         Ok(place) => place,
-        Err(none) => return Problem::from(none).into_response(),
+        Err(none) => return (Way::Nowhere, Problem::from(none).into_response()),
     };
     match place {
         Place::Control { base_url } => {
             request.extensions_mut().insert(ControlSite { base_url });
-            serve(control, request).await
+            (Way::Control, serve(control, request).await)
         }
         Place::Tenant { slug, base_url, path } => {
             let found = match TenantSlug::parse(&slug) {
@@ -60,13 +68,14 @@ async fn dispatch(app: App, control: Router, tenant: Router, mut request: Reques
             };
             let site = match found {
                 Ok(tenant) => TenantSite { tenant, base_url },
-                Err(error) => return Problem::from(error).into_response(),
+                Err(error) => return (Way::Nowhere, Problem::from(error).into_response()),
             };
             if let Some(path) = path {
                 *request.uri_mut() = path;
             }
             request.extensions_mut().insert(site);
-            serve(tenant, request).await
+            let way = Way::of_tenant(request.method(), request.uri().path());
+            (way, serve(tenant, request).await)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use axum::response::sse::{Event as Frame, KeepAlive, Sse};
@@ -15,6 +16,29 @@ use crate::problem::Problem;
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// Streams that are open in this process.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+pub(crate) fn open() -> usize {
+    OPEN.load(Relaxed)
+}
+
+/// Counts a stream until it ends, however it ends.
+struct Open;
+
+impl Open {
+    fn new() -> Self {
+        OPEN.fetch_add(1, Relaxed);
+        Self
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        OPEN.fetch_sub(1, Relaxed);
+    }
+}
+
 /// Turns a task's events into frames. `write` gives the text of a frame, or nothing where an event is not for this
 /// reader; `fail` gives the text of a last frame when the events cannot be read any further.
 pub(crate) fn response(
@@ -22,7 +46,10 @@ pub(crate) fn response(
     mut write: impl FnMut(&Event) -> Option<String> + Send + 'static,
     mut fail: impl FnMut(Problem) -> String + Send + 'static,
 ) -> Response {
+    let open = Open::new();
     let frames = events.filter_map(move |event: Result<Arc<Event>, EngineError>| {
+        // Held for as long as the stream is.
+        let _ = &open;
         let frame = match event {
             Ok(event) => write(&event).map(|text| Frame::default().id(event.seq.to_string()).data(text)),
             // Not the task's end, and no fault of anybody's: who comes back with `Last-Event-ID` is served elsewhere.

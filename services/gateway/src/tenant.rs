@@ -8,7 +8,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::app::App;
-use crate::{landing, site};
+use crate::{cors, landing, site};
 
 /// The paths of `router`, for the test that wants an isolation row for each.
 pub(crate) const ROUTES: &[(&str, &str)] = &[
@@ -23,7 +23,7 @@ pub(crate) const ROUTES: &[(&str, &str)] = &[
 ];
 
 pub(crate) fn router(app: App) -> Router {
-    Router::new()
+    let router = Router::new()
         // The documented card's `url` is the origin, so the origin takes A2A requests too.
         .route("/", get(landing::tenant).post(a2a::serve))
         .route("/_a2a", post(a2a::serve))
@@ -32,6 +32,6 @@ pub(crate) fn router(app: App) -> Router {
         .route("/.well-known/agent-card.json", get(card::show))
         .route("/{function}", get(function::describe).post(function::call))
         .fallback(site::nothing_here)
-        .method_not_allowed_fallback(site::wrong_method)
-        .with_state(app)
+        .method_not_allowed_fallback(site::wrong_method);
+    cors::around(router, &app.config.cors.tenants).with_state(app)
 }

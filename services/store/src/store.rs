@@ -45,6 +45,17 @@ struct Shared {
     _stop_on_drop: DropGuard,
 }
 
+/// What waits and what is in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Operations that wait for the writers, and their payload.
+    pub queued: usize,
+    pub queued_bytes: usize,
+    /// Connections for reads.
+    pub idle: usize,
+    pub used: usize,
+}
+
 impl Store {
     /// Connects, brings the schema up to date, takes a lease, and starts the loops.
     pub async fn open(config: StoreConfig) -> Result<Self, StoreError> {
@@ -158,6 +169,13 @@ impl Store {
     pub async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(self.readers()).await?;
         Ok(())
+    }
+
+    /// How busy it is now.
+    pub fn load(&self) -> Load {
+        let (queued, queued_bytes) = self.shared.writer.waiting();
+        let (open, idle) = (self.shared.readers.size() as usize, self.shared.readers.num_idle());
+        Load { queued, queued_bytes, idle, used: open.saturating_sub(idle) }
     }
 
     /// The tenant-scoped handle.

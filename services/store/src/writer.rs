@@ -18,6 +18,7 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use crate::config::StoreConfig;
 use crate::error::StoreError;
@@ -124,7 +125,14 @@ impl Writer {
             mpsc::error::TrySendError::Full(_) => StoreError::Busy,
             mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
         })?;
-        answer.await.map_err(|_| StoreError::Closed)?
+        let span = tracing::info_span!(target: "pleat_trace", "commit");
+        answer.instrument(span).await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Operations and bytes that are queued.
+    pub(crate) fn waiting(&self) -> (usize, usize) {
+        let queued = self.queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum();
+        (queued, self.waiting_bytes.load(Ordering::Relaxed))
     }
 
     /// The low bits of a UUIDv7 are random.

@@ -58,8 +58,11 @@ impl Worker {
                 self.take_lingering(&mut batch).await;
             }
             self.company = batch.operations.len();
+            let began = Instant::now();
             self.flusher.flush(batch.operations).await;
             self.flushed = Instant::now();
+            metrics::histogram!("pleat_commit_operations").record(self.company as f64);
+            metrics::histogram!("pleat_commit_seconds").record((self.flushed - began).as_secs_f64());
         }
     }
 

@@ -1,0 +1,78 @@
+//! What the engine counts, and what it knows about how this node does. The names are in docs/metrics.md.
+
+use std::time::Duration;
+
+use pleat_domain::{Principal, Task, TaskState, Tenant};
+use pleat_policy::Action;
+
+use crate::engine::{Engine, authorize};
+use crate::error::EngineError;
+
+impl Engine {
+    /// Why no work should be sent here; empty if it may be.
+    pub async fn unready(&self) -> Vec<&'static str> {
+        let mut reasons = Vec::new();
+        if self.inner.stopping.is_cancelled() {
+            reasons.push("this node is stopping");
+        }
+        if self.inner.store.ping().await.is_err() {
+            reasons.push("the database does not answer");
+        }
+        if !self.inner.store.lease_is_fresh() {
+            reasons.push("this node could not prove to the database that it lives");
+        }
+        reasons
+    }
+
+    /// Tasks that run here and are recorded; calls that end within the grace time never are.
+    pub fn running_tasks(&self) -> usize {
+        self.inner.hub.len()
+    }
+
+    /// For what belongs to the platform and to no tenant.
+    pub fn may_operate(&self, principal: &Principal) -> Result<(), EngineError> {
+        authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)
+    }
+
+    /// Sets the gauges: what is not counted when it happens, but looked at when somebody asks.
+    pub fn measure(&self) {
+        let occupancy = self.inner.runtime.occupancy();
+        metrics::gauge!("pleat_instances_in_use").set(occupancy.running as f64);
+        metrics::gauge!("pleat_instances_capacity").set(occupancy.capacity as f64);
+        metrics::gauge!("pleat_functions_loaded").set(occupancy.loaded as f64);
+        metrics::gauge!("pleat_tasks_running").set(self.running_tasks() as f64);
+        let load = self.inner.store.load();
+        metrics::gauge!("pleat_writer_queued").set(load.queued as f64);
+        metrics::gauge!("pleat_writer_queued_bytes").set(load.queued_bytes as f64);
+        metrics::gauge!("pleat_database_connections", "state" => "idle").set(load.idle as f64);
+        metrics::gauge!("pleat_database_connections", "state" => "used").set(load.used as f64);
+    }
+
+    /// A turn has ended, as the task now says.
+    pub(crate) fn count_end(&self, task: &Task, tenant: &Tenant, cpu: Duration, wall: Duration) {
+        let (door, outcome) = (task.door.as_str(), outcome(task));
+        if self.inner.config.measure_tenants {
+            let tenant = tenant.slug.to_string();
+            metrics::counter!("pleat_invocations_total", "door" => door, "outcome" => outcome, "tenant" => tenant)
+                .increment(1);
+        } else {
+            metrics::counter!("pleat_invocations_total", "door" => door, "outcome" => outcome).increment(1);
+        }
+        metrics::histogram!("pleat_invocation_seconds", "door" => door).record(wall.as_secs_f64());
+        metrics::histogram!("pleat_guest_cpu_seconds").record(cpu.as_secs_f64());
+        count_change(task.state);
+    }
+}
+
+/// A task went to this state.
+pub(crate) fn count_change(state: TaskState) {
+    metrics::counter!("pleat_task_changes_total", "state" => state.as_str()).increment(1);
+}
+
+/// The state, or of a failed task the reason, which says more.
+fn outcome(task: &Task) -> &'static str {
+    match &task.failure {
+        Some(failure) => failure.reason.as_str(),
+        None => task.state.as_str(),
+    }
+}
