@@ -4,10 +4,13 @@
 //! Code is native: it is written by us alone, into a directory that nobody else can enter, and checked against its
 //! digest before it is mapped.
 
+mod old;
+
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bytes::Bytes;
 use object_store::ObjectStoreExt;
@@ -31,6 +34,21 @@ impl Artefacts {
         private_dir(data_dir.join("cache"))?;
         let cache = private_dir(data_dir.join("cache").join(compatibility))?;
         Ok(Self { sources: LocalFileSystem::new_with_prefix(sources)?.with_fsync(true), cache })
+    }
+
+    /// Whether there is code of a version. That it is whole is checked when it is loaded.
+    pub(crate) fn has_compiled(&self, hash: VersionHash) -> bool {
+        self.code_path(hash).is_file() && self.digest_path(hash).is_file()
+    }
+
+    /// This engine's code is in use, now.
+    pub(crate) fn mark_used(&self) -> io::Result<()> {
+        old::mark_used(&self.cache)
+    }
+
+    /// Removes what other engines compiled and nobody used for `keep`; gives for how many engines.
+    pub(crate) fn forget_old(&self, keep: Duration) -> io::Result<usize> {
+        old::forget(&self.cache, keep)
     }
 
     pub(crate) fn cache_dir(&self) -> &Path {

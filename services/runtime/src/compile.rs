@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
@@ -24,6 +25,20 @@ use crate::text;
 /// The largest answer that is read: code is about three times as large as the component it came from.
 const ANSWER: u64 = 512 << 20;
 const COMPLAINTS: u64 = 16 << 10;
+
+/// How a compilation stands to the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// Somebody waits for it.
+    Now,
+    /// Nobody does: it gives way to everything else on the machine.
+    Background,
+}
+
+/// How often a compilation in the background looks whether it may begin.
+const LOOK: Duration = Duration::from_millis(100);
+/// The child's niceness then.
+const NICE: i32 = 15;
 
 pub(crate) struct Compiler {
     command: Vec<OsString>,
@@ -41,27 +56,45 @@ impl Compiler {
     }
 
     /// Native code for the engine of [`crate::machine`].
-    pub(crate) async fn compile(&self, source: &Source) -> Result<Vec<u8>, PrepareError> {
+    pub(crate) async fn compile(&self, source: &Source, pace: Pace) -> Result<Vec<u8>, PrepareError> {
         let script_engine = match source.language {
             Language::JavaScript => Some(self.script_engine().await?.to_owned()),
             Language::Component | Language::ComponentText => None,
         };
         let file_name = source.file_name.clone();
-        self.run(Job::Compile { language: source.language, file_name, script_engine }, &source.bytes).await
+        self.run(Job::Compile { language: source.language, file_name, script_engine }, &source.bytes, pace).await
     }
 
     /// The compiled script engine, made by a child of its own that is given nothing of a tenant's.
     pub(crate) async fn script_engine(&self) -> Result<&Path, PrepareError> {
         let make = async {
-            let path = self.run(Job::KeepScriptEngine { cache_dir: self.cache_dir.clone() }, &[]).await?;
+            let path = self.run(Job::KeepScriptEngine { cache_dir: self.cache_dir.clone() }, &[], Pace::Now).await?;
             Ok(PathBuf::from(OsString::from_vec(path)))
         };
         self.script_engine.get_or_try_init(|| make).await.map(PathBuf::as_path)
     }
 
-    async fn run(&self, job: Job, bytes: &[u8]) -> Result<Vec<u8>, PrepareError> {
+    /// Returns when nothing is being compiled. A compilation that somebody waits for may still begin at once.
+    pub(crate) async fn quiet(&self) {
+        while self.slots.available_permits() < self.limits.concurrency.max(1) {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    async fn run(&self, job: Job, bytes: &[u8], pace: Pace) -> Result<Vec<u8>, PrepareError> {
+        let began = Instant::now();
+        let made = self.attempt(job, bytes, pace).await;
+        let result = if made.is_ok() { "ok" } else { "error" };
+        metrics::histogram!("pleat_compile_seconds", "result" => result).record(began.elapsed().as_secs_f64());
+        made
+    }
+
+    async fn attempt(&self, job: Job, bytes: &[u8], pace: Pace) -> Result<Vec<u8>, PrepareError> {
         let _slot = self.slots.acquire().await.map_err(|_| broken("the compiler is closed"))?;
         let mut child = self.spawn()?;
+        if pace == Pace::Background {
+            give_way(&child);
+        }
         let request = Request::new(job, bytes.len(), &self.limits);
         match tokio::time::timeout(self.limits.wall, converse(&mut child, &request, bytes)).await {
             Ok(answer) => answer,
@@ -86,6 +119,14 @@ impl Compiler {
             .kill_on_drop(true)
             .spawn()
             .map_err(|error| broken(&format!("it cannot be started: {error}")))
+    }
+}
+
+/// Where this is not allowed, it runs like any other.
+fn give_way(child: &Child) {
+    // Without a process this would be about ourselves.
+    if let Some(process) = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::setpriority_process(Some(process), NICE);
     }
 }
 

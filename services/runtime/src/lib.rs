@@ -42,3 +42,4 @@ pub use host_calls::{
 pub use outcome::Outcome;
 pub use runtime::{Occupancy, Runtime};
 pub use source::{Language, Source, VersionRef};
+pub use swap::is_possible as swap_is_possible;

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 use bytes::Bytes;
 use moka::future::Cache;
 use pleat_domain::{CallLimits, Failure, Reason, VersionHash};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument;
 use wasmtime::component::Linker;
 
 use crate::artefacts::Artefacts;
 use crate::call::{self, Call, CallReport, Entry, GuestContext, Stop};
-use crate::compile::Compiler;
+use crate::compile::{Compiler, Pace};
 use crate::config::RuntimeConfig;
 use crate::error::{PrepareError, RuntimeError};
 use crate::function::Function;
@@ -129,6 +131,11 @@ impl Runtime {
 
     /// Runs a call on the guests' threads. Dropping the future ends the call.
     pub async fn call(&self, call: Call) -> CallReport {
+        let span = tracing::info_span!(target: "pleat_trace", "guest call", skill.id = call.context.skill.as_str());
+        self.run(call).instrument(span).await
+    }
+
+    async fn run(&self, call: Call) -> CallReport {
         let skill = call.context.skill.clone();
         let running = Running::new(&self.inner.running);
         let pace = self.inner.lanes.pace(call.party);
@@ -161,6 +168,32 @@ impl Runtime {
         self.inner.compiler.script_engine().await.map(drop)
     }
 
+    /// Whether code for this engine is there; whether it is whole is seen when it is loaded.
+    pub fn has_code(&self, version: &VersionRef) -> bool {
+        self.inner.artefacts.has_compiled(version.hash)
+    }
+
+    /// Compiles a version for this engine if that has not been done, when nothing else is to be compiled, and does not
+    /// keep it loaded. `false`: it was there.
+    pub async fn renew(&self, version: &VersionRef) -> Result<bool, RuntimeError> {
+        if self.has_code(version) {
+            return Ok(false);
+        }
+        self.inner.compiler.quiet().await;
+        if self.has_code(version) {
+            return Ok(false);
+        }
+        self.inner.recompiled(version, Pace::Background).await.map(|_| true)
+    }
+
+    /// Removes code that other engines compiled and that was not used for `keep`; gives of how many engines.
+    pub async fn forget_old_code(&self, keep: Duration) -> Result<usize, RuntimeError> {
+        let artefacts = Arc::clone(&self.inner.artefacts);
+        let path = artefacts.cache_dir().display().to_string();
+        let removed = blocking(move || artefacts.mark_used().and_then(|()| artefacts.forget_old(keep))).await?;
+        removed.map_err(|source| RuntimeError::DataDir { path, source })
+    }
+
     pub fn occupancy(&self) -> Occupancy {
         Occupancy {
             running: self.inner.running.load(Relaxed),
@@ -172,6 +205,9 @@ impl Runtime {
     /// Ends what still runs. Calls made after this fail as busy.
     pub async fn shutdown(&self) {
         self.inner.guests.stop().await;
+        if let Err(error) = self.inner.artefacts.mark_used() {
+            tracing::debug!(error = &error as &dyn std::error::Error, "when the code was last used is not noted");
+        }
     }
 }
 
@@ -180,7 +216,7 @@ impl Inner {
         if let Some(Ok(function)) = self.cached(hash).await? {
             return Ok(function);
         }
-        let code = self.compiler.compile(source).await?;
+        let code = self.compiler.compile(source, Pace::Now).await?;
         self.keep_and_link(hash, code).await?.map_err(|error| {
             self.artefacts.forget_compiled(hash);
             PrepareError::Invalid {
@@ -195,13 +231,18 @@ impl Inner {
             return Ok(function);
         }
         tracing::info!(version = ?hash, "compiling a version again from its source");
+        self.recompiled(version, Pace::Now).await
+    }
+
+    async fn recompiled(&self, version: &VersionRef, pace: Pace) -> Result<Function, RuntimeError> {
+        let hash = version.hash;
         let bytes = self.artefacts.source(hash).await?;
         let source = Source { language: version.language, file_name: version.file_name.clone(), bytes };
         if source.hash() != hash {
             return Err(RuntimeError::SourceMissing(hash));
         }
         let again = |source| RuntimeError::Recompile { version: hash, source: Box::new(source) };
-        let code = self.compiler.compile(&source).await.map_err(again)?;
+        let code = self.compiler.compile(&source, pace).await.map_err(again)?;
         self.keep_and_link(hash, code).await?.map_err(RuntimeError::Load)
     }
 

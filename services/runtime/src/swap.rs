@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// `true` unless we can show that it is impossible.
-pub(crate) fn is_possible() -> bool {
+pub fn is_possible() -> bool {
     is_possible_on(Path::new("/"))
 }
 
