@@ -5,8 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use pleat_domain::{PlanName, SettingName, SkillName, TenantSlug};
 
-use crate::commands::{call, card, deploy, functions, keys, logs, secrets, settings, tasks, tenants, usage};
-use crate::{dev, serve};
+use crate::commands::{
+    call, card, completions, deploy, functions, keys, logs, secrets, settings, tasks, tenants, usage, version,
+};
+use crate::config::show;
+use crate::node_args::NodeArgs;
+use crate::{dev, doctor, serve};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,9 +82,31 @@ pub enum Command {
     Tenants(tenants::TenantsArgs),
     Usage(usage::UsageArgs),
     Card(card::CardArgs),
+    Config(show::ConfigArgs),
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+    Version(version::VersionArgs),
     /// Compiles one function; started by the platform itself.
     #[command(name = "__compile", hide = true)]
     Compile,
+}
+
+impl Command {
+    /// Whether it runs a node.
+    pub const fn serves(&self) -> bool {
+        matches!(self, Self::Dev(_) | Self::Serve(_))
+    }
+
+    /// The flags of a node, where the command is about one.
+    pub const fn node_args(&self) -> Option<&NodeArgs> {
+        match self {
+            Self::Dev(args) => Some(&args.node),
+            Self::Serve(args) => Some(&args.node),
+            Self::Config(args) => Some(&args.node),
+            Self::Doctor(args) => Some(&args.node),
+            _ => None,
+        }
+    }
 }
 
 /// For clap: a function's name, checked before anything is sent.

@@ -2,6 +2,7 @@
 
 pub mod call;
 pub mod card;
+pub mod completions;
 pub mod deploy;
 pub mod functions;
 pub mod keys;
@@ -12,6 +13,7 @@ pub mod tasks;
 pub mod tenants;
 pub mod usage;
 mod value;
+pub mod version;
 
 use anyhow::Result;
 use serde::de::DeserializeOwned;
@@ -68,7 +70,9 @@ pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Tenants(args) => tenants::run(args, context).await,
         Command::Usage(args) => usage::run(args, context).await,
         Command::Card(_) => card::run(context).await,
+        Command::Completions(args) => completions::run(args, context),
+        Command::Version(_) => version::run(context),
         // These never come here: `main` runs them itself.
-        Command::Dev(_) | Command::Serve(_) | Command::Compile => Ok(()),
+        Command::Dev(_) | Command::Serve(_) | Command::Config(_) | Command::Doctor(_) | Command::Compile => Ok(()),
     }
 }

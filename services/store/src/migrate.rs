@@ -16,3 +16,8 @@ pub(crate) async fn run(connection: &mut PgConnection) -> Result<(), StoreError>
         other => StoreError::Migration(Arc::new(other)),
     })
 }
+
+/// The last migration there is.
+pub(crate) fn newest() -> i64 {
+    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default()
+}
