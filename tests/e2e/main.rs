@@ -21,6 +21,7 @@ mod hooks;
 mod http_door;
 mod isolation;
 mod nodes;
+mod operation;
 mod process;
 mod quotas;
 mod runtime;

@@ -32,6 +32,8 @@ const GUARDED: &[(&str, &[&str])] = &[
     ("hyper", &["pleat-gateway", "pleat-egress"]),
     ("hyper-rustls", &["pleat-egress"]),
     ("reqwest", &["pleat"]),
+    ("metrics-exporter-prometheus", &["pleat-gateway"]),
+    ("opentelemetry-otlp", &["pleat"]),
     ("clap", &["pleat"]),
     ("anyhow", &["pleat"]),
 ];

@@ -24,8 +24,26 @@ async fn help(path: &[String]) -> String {
 async fn every_command_has_help_with_an_example_of_itself() {
     let top = commands(&help(&[]).await);
     let known = [
-        "dev", "serve", "deploy", "list", "versions", "rollback", "delete", "call", "tasks", "logs", "secrets",
-        "settings", "keys", "tenants", "usage", "card",
+        "dev",
+        "serve",
+        "deploy",
+        "list",
+        "versions",
+        "rollback",
+        "delete",
+        "call",
+        "tasks",
+        "logs",
+        "secrets",
+        "settings",
+        "keys",
+        "tenants",
+        "usage",
+        "card",
+        "config",
+        "doctor",
+        "completions",
+        "version",
     ];
     assert_eq!(top, known, "the compiler's own command stays hidden");
     let mut left: Vec<Vec<String>> =

@@ -98,8 +98,7 @@ impl Cluster {
         let client = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
         let mut cluster = Self { nodes, database, client, operator, key: String::new(), turn: AtomicUsize::new(0) };
         let request = cluster.api(0, Method::POST, "/tenants").bearer_auth(&cluster.operator);
-        let (status, body) =
-            read(request.json(&json!({ "slug": "acme", "plan": "unlimited" })).send().await.unwrap()).await;
+        let (status, body) = read(request.json(&json!({ "slug": "acme" })).send().await.unwrap()).await;
         assert_eq!(status, 201, "{body}");
         cluster.key = body["adminKey"].as_str().unwrap().to_owned();
         cluster.deploy(0, "probe.wasm", fixture("probe.wasm"), "&name=probe").await;

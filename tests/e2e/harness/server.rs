@@ -7,7 +7,7 @@ use std::time::Duration;
 use pleat_domain::{Scope, Scopes, TenantSlug};
 use pleat_engine::{Engine, EngineConfig, MasterKey};
 use pleat_gateway::server::Server;
-use pleat_gateway::{App, GatewayConfig};
+use pleat_gateway::{App, GatewayConfig, Metrics};
 use pleat_runtime::{PoolSize, Runtime, RuntimeConfig};
 use pleat_store::{Store, StoreConfig};
 use reqwest::{Method, Response};
@@ -98,7 +98,7 @@ impl TestServer {
         let mut config = EngineConfig::new(MasterKey::from_bytes([7; 32]));
         engine_config(&mut config);
         let engine = Engine::new(store.clone(), runtime, config).expect("the settings are good");
-        let mut gateway = GatewayConfig::default();
+        let mut gateway = GatewayConfig { metrics: Metrics::install(), ..GatewayConfig::default() };
         gateway_config(&mut gateway);
         let app = App::new(engine.clone(), gateway);
         let server = Server::bind(([127, 0, 0, 1], 0).into(), app).await.expect("a free port");

@@ -115,6 +115,7 @@ pub const ROWS: &[Row] = &[
     open("control", "/"),
     open("control", "/healthz"),
     open("control", "/readyz"),
+    platform("GET", "/metrics", Sent::Nothing, OK),
     open("control", "/api/v1/openapi.json"),
     // Every key may ask whose it is.
     Row { nobody: NO_KEY, ..open("control", "/api/v1/whoami") },

@@ -1,0 +1,62 @@
+//! Compiled code that is damaged, missing or another engine's: made again from the source, and said.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use crate::harness::dev::{Dev, Server};
+use crate::harness::project::Project;
+
+/// The one engine's directory of compiled code.
+fn cache(project: &Project) -> PathBuf {
+    let entries = std::fs::read_dir(project.data_dir().join("cache")).unwrap().map(|entry| entry.unwrap().path());
+    let with_code: Vec<_> = entries.filter(|path| !code(path).is_empty()).collect();
+    assert_eq!(with_code.len(), 1, "{with_code:?}");
+    with_code[0].clone()
+}
+
+fn code(directory: &PathBuf) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|kind| kind == "cwasm")).collect();
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn damaged_code_is_compiled_again_and_said() {
+    let project = Project::started_before().await;
+    for path in code(&cache(&project)) {
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0xff;
+        std::fs::write(&path, bytes).unwrap();
+    }
+    let dev = Dev::start(project).await;
+    let answer = dev.pleat(&["call", "probe", r#"{"do":"echo","value":"still here"}"#]).await.ok();
+    assert_eq!(answer.stdout, "still here\n");
+    let log = dev.project().log();
+    assert!(log.contains("precompiled code is damaged and will be compiled again"), "{log}");
+    assert!(log.contains("compiling a version again from its source"), "{log}");
+}
+
+#[tokio::test]
+async fn another_engines_code_is_made_again_in_the_background_and_kept_for_a_while() {
+    let project = Project::started_before().await;
+    let current = cache(&project);
+    let versions = code(&current).len();
+    assert!(versions >= 4, "three examples and the probe: {versions}");
+    // As after an upgrade: what is there was compiled by an engine with another name.
+    let (recent, ancient) = (current.with_file_name("0123456789abcdef"), current.with_file_name("fedcba9876543210"));
+    std::fs::rename(&current, &recent).unwrap();
+    std::fs::create_dir(&ancient).unwrap();
+    let long_ago = SystemTime::now() - Duration::from_secs(31 * 24 * 60 * 60);
+    std::fs::File::create(ancient.join("used")).unwrap().set_modified(long_ago).unwrap();
+    let mut server = Server::spawn_dev(project);
+    let done = |project: &Project| project.log().contains("versions were compiled again for this engine").then_some(());
+    server.until("line that says that all is compiled", done).await;
+    let log = server.project.log();
+    assert!(log.contains("compiling versions again for this engine, in the background"), "{log}");
+    assert!(log.contains("failed=0"), "{log}");
+    assert_eq!(code(&current).len(), versions, "all of them are there");
+    assert_eq!(code(&recent).len(), versions, "the old ones stay for a way back");
+    assert!(!ancient.exists(), "those that nobody used for long do not");
+}

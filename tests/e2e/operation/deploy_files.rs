@@ -1,0 +1,123 @@
+//! The files of `deploy/` and `docker-compose.yml`: they parse, and what they set exists.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::harness::project::Project;
+use crate::harness::root;
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn yaml(path: &str) -> Vec<Value> {
+    let text = read(path);
+    let documents = serde_yaml_ng::Deserializer::from_str(&text);
+    documents.map(|one| Value::deserialize(one).unwrap_or_else(|error| panic!("{path}: {error}"))).collect()
+}
+
+fn manifests() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join("deploy/kubernetes")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+fn all_texts() -> Vec<(String, String)> {
+    let mut paths: Vec<String> =
+        ["docker-compose.yml", "deploy/Dockerfile", "deploy/pleat.service"].map(str::to_owned).into();
+    paths.extend(manifests().iter().map(|path| path.strip_prefix(root()).unwrap().display().to_string()));
+    paths.into_iter().map(|path| (read(&path), path)).map(|(text, path)| (path, text)).collect()
+}
+
+/// Words that begin with this, up to what cannot be part of a name.
+fn words(text: &str, prefix: &str) -> BTreeSet<String> {
+    let parts = text.split(|character: char| !character.is_ascii_alphanumeric() && !"_-".contains(character));
+    parts.filter(|word| word.starts_with(prefix) && word.len() > prefix.len()).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn every_flag_and_variable_that_they_use_exists() {
+    let project = Project::new();
+    let help = project.pleat(&["serve", "--help"]).await.ok().stdout;
+    let keys = project.pleat(&["config", "--json"]).await.ok().json()["values"].take();
+    let by_key =
+        keys.as_object().unwrap().keys().map(|key| format!("PLEAT_{}", key.replace('.', "_").to_ascii_uppercase()));
+    let mut known: BTreeSet<String> = by_key.collect();
+    known.extend(words(&help, "PLEAT_"));
+    // Of the image's build, and of the compose file's own.
+    known.extend(["PLEAT_COMMIT", "PLEAT_DATABASE_PASSWORD"].map(str::to_owned));
+    for (path, text) in all_texts() {
+        for name in words(&text, "PLEAT_") {
+            assert!(known.contains(&name), "{path}: there is no {name}");
+        }
+        let started = text.lines().filter(|line| line.contains("\"serve\"") || line.contains("pleat serve"));
+        for flag in started.flat_map(|line| words(line, "--")) {
+            assert!(help.contains(&flag), "{path}: `pleat serve` has no {flag}");
+        }
+    }
+}
+
+#[test]
+fn the_compose_file_starts_the_same_binary_on_a_real_database() {
+    let compose = yaml("docker-compose.yml").remove(0);
+    let pleat = &compose["services"]["pleat"];
+    assert_eq!(pleat["command"], serde_json::json!(["serve"]));
+    assert_eq!(pleat["depends_on"]["database"]["condition"], "service_healthy");
+    assert!(root().join(pleat["build"]["dockerfile"].as_str().unwrap()).is_file());
+    let environment = pleat["environment"].as_object().unwrap();
+    assert!(environment["PLEAT_MASTER_KEY"].as_str().unwrap().starts_with("${PLEAT_MASTER_KEY:?"), "it must be given");
+    assert!(environment["DATABASE_URL"].as_str().unwrap().contains("@database/"));
+    for volume in pleat["volumes"].as_array().unwrap() {
+        let name = volume.as_str().unwrap().split(':').next().unwrap();
+        assert!(compose["volumes"].get(name).is_some(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_manifests_fit_together_and_their_configuration_is_taken() {
+    let named: Vec<Value> =
+        manifests().iter().flat_map(|path| yaml(path.strip_prefix(root()).unwrap().to_str().unwrap())).collect();
+    let one = |kind: &str| named.iter().find(|one| one["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"));
+    let pod = &one("Deployment")["spec"]["template"];
+    let container = &pod["spec"]["containers"][0];
+    let labels = &pod["metadata"]["labels"];
+    for kind in ["Service", "PodDisruptionBudget"] {
+        let spec = &one(kind)["spec"]["selector"];
+        let selector = if kind == "Service" { spec } else { &spec["matchLabels"] };
+        assert_eq!(selector, labels, "{kind}");
+    }
+    for probe in ["startupProbe", "livenessProbe", "readinessProbe"] {
+        let path = container[probe]["httpGet"]["path"].as_str().unwrap();
+        let expected = if probe == "readinessProbe" { "/readyz" } else { "/healthz" };
+        assert_eq!(path, expected);
+    }
+    let secret = one("Secret")["stringData"].as_object().unwrap();
+    for variable in container["env"].as_array().unwrap() {
+        if let Some(key) = variable["valueFrom"]["secretKeyRef"]["key"].as_str() {
+            assert!(secret.contains_key(key), "the example secret has no {key}");
+        }
+    }
+    let grace = pod["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap();
+    let project = Project::new();
+    let text = one("ConfigMap")["data"]["pleat.toml"].as_str().unwrap();
+    let path = crate::harness::project::write(&project.path, "map.toml", text);
+    let values = project.pleat(&["config", "--json", "--config", &path]).await.ok().json()["values"].take();
+    let drain = values["server.drain_seconds"]["value"].as_u64().unwrap();
+    assert!(grace >= drain + 5 + 30, "preStop, drain and the last writes fit into {grace} s");
+    let ports: Vec<_> =
+        container["ports"].as_array().unwrap().iter().map(|port| port["containerPort"].to_string()).collect();
+    for key in ["server.listen", "metrics.listen"] {
+        let port = values[key]["value"].as_str().unwrap().rsplit(':').next().unwrap().to_owned();
+        assert!(ports.contains(&port), "{key}: {ports:?}");
+    }
+}
+
+#[test]
+fn the_unit_does_not_forbid_what_compiled_functions_need() {
+    let unit = read("deploy/pleat.service");
+    let set = |name: &str| unit.lines().any(|line| line.starts_with(name));
+    assert!(!set("MemoryDenyWriteExecute"), "compiled functions are mapped and executed");
+    assert!(set("MemorySwapMax=0") && set("NoNewPrivileges=yes") && set("EnvironmentFile="));
+}
