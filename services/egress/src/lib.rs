@@ -26,5 +26,5 @@ pub use egress::Egress;
 pub use error::{BadConfig, EgressError};
 pub use host::{BadHost, HostGrants, HostPattern};
 pub use message::{OutboundRequest, OutboundResponse};
-pub use resolve::Resolver;
+pub use resolve::{Resolver, Table};
 pub use rule::AllowRule;

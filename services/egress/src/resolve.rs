@@ -9,13 +9,16 @@ use tokio::sync::Semaphore;
 /// Lookups block a thread each for as long as a name server likes to wait, and those threads are shared.
 static LOOKUPS: Semaphore = Semaphore::const_new(64);
 
+/// The addresses of a name.
+pub type Table = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
+
 /// Where addresses come from.
 #[derive(Clone)]
 pub enum Resolver {
     /// The operating system's.
     System,
     /// A table, for tests and for operators with names of their own. A name that is not in it does not resolve.
-    Table(Arc<dyn Fn(&str) -> Vec<IpAddr> + Send + Sync>),
+    Table(Arc<Table>),
 }
 
 impl Resolver {
