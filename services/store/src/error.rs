@@ -21,6 +21,8 @@ pub enum StoreError {
     SlugTaken(TenantSlug),
     #[error("a key with this id exists already; make a new one")]
     KeyTaken,
+    #[error("the issuer `{0}` is registered already; remove it first")]
+    IssuerTaken(String),
     #[error("the task id `{0}` is in use; send with another id")]
     AliasTaken(String),
     #[error("{}; delete a function", .limit.sentence(*.most))]

@@ -34,6 +34,7 @@ pub use platform::{KeyRecord, NewKey};
 pub use store::{Load, Store};
 pub use tenant_store::TenantStore;
 pub use tenant_store::functions::{ActiveFunction, Catalog, Deployed, NewVersion, Room, VersionRow};
+pub use tenant_store::issuers::{IssuerRecord, NewIssuer};
 pub use tenant_store::key_values::KeyPage;
 pub use tenant_store::logs::{LogFilter, LogRow};
 pub use tenant_store::secrets::SecretRow;

@@ -1,14 +1,15 @@
 //! Row-level security: the second lock, tried with the first one open.
 
-use pleat_domain::{Grants, SettingName, SkillName, Usage, VersionHash};
-use pleat_store::{Change, NewVersion, Once, Room, UsageRow, Written};
+use pleat_domain::{Grants, Scope, Scopes, SettingName, SkillName, Usage, VersionHash};
+use pleat_store::{Change, NewIssuer, NewVersion, Once, Room, UsageRow, Written};
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use crate::platform::key;
 use crate::support::{Fixture, count, plain, raw, running, step, task};
 
-const TENANT_TABLES: [&str; 15] = [
+const TENANT_TABLES: [&str; 16] = [
     "api_keys",
+    "jwt_issuers",
     "functions",
     "function_versions",
     "sources",
@@ -30,6 +31,7 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
     for slug in ["alpha", "beta"] {
         let (tenant, handle) = fixture.tenant(slug).await;
         handle.insert_key(key(slug)).await.unwrap();
+        handle.insert_issuer(issuer(slug)).await.unwrap();
         let new = NewVersion {
             name: SkillName::parse("echo").unwrap(),
             hash: VersionHash::of("js", b"x"),
@@ -62,6 +64,18 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
         tenants.push(tenant);
     }
     tenants.try_into().unwrap()
+}
+
+fn issuer(id: &str) -> NewIssuer {
+    NewIssuer {
+        id: id.to_owned(),
+        issuer: "https://id.example".to_owned(),
+        audiences: Vec::new(),
+        jwks: None,
+        jwks_url: Some("https://id.example/jwks".to_owned()),
+        scopes: Scopes::of([Scope::Invoke]),
+        created_by: "key:x".to_owned(),
+    }
 }
 
 async fn as_role(fixture: &Fixture, role: &str) -> PgConnection {
@@ -156,4 +170,7 @@ async fn a_pooled_connection_does_not_remember_a_tenant() {
     assert!(other.events_after(mine.id, 0, 10).await.unwrap().is_empty());
     assert!(!other.cancel_idle(mine.id).await.unwrap());
     assert!(!other.revoke_key("alpha").await.unwrap());
+    assert!(!other.delete_issuer("alpha").await.unwrap());
+    assert!(!other.replace_keys("alpha", &raw("{}")).await.unwrap());
+    assert_eq!(other.list_issuers().await.unwrap().len(), 1);
 }

@@ -1,0 +1,130 @@
+//! Who issues tokens for a tenant.
+
+use pleat_domain::{Raw, Scopes};
+use sqlx::FromRow;
+use sqlx::types::Json;
+use time::OffsetDateTime;
+
+use crate::error::{self, StoreError};
+use crate::tenant_store::TenantStore;
+
+/// An issuer to be stored, with its keys or the place they are fetched from.
+#[derive(Debug, Clone)]
+pub struct NewIssuer {
+    pub id: String,
+    /// As tokens name it in `iss`.
+    pub issuer: String,
+    pub audiences: Vec<String>,
+    pub jwks: Option<Raw>,
+    pub jwks_url: Option<String>,
+    pub scopes: Scopes,
+    pub created_by: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct IssuerRecord {
+    pub id: String,
+    pub issuer: String,
+    /// None: the tenant's own addresses.
+    pub audiences: Vec<String>,
+    pub jwks: Option<Raw>,
+    pub jwks_url: Option<String>,
+    /// The most that a token may do.
+    pub scopes: Scopes,
+    pub created_at: OffsetDateTime,
+    pub created_by: String,
+}
+
+impl TenantStore {
+    pub async fn insert_issuer(&self, new: NewIssuer) -> Result<IssuerRecord, StoreError> {
+        let mut transaction = self.begin().await?;
+        let row = sqlx::query_as::<_, IssuerRow>(
+            "INSERT INTO jwt_issuers (tenant_id, id, issuer, audiences, jwks, jwks_url, scopes, created_by)
+             VALUES ($1, $2, $3, $4, $5::text::json, $6, $7, $8)
+             RETURNING id, issuer, audiences, jwks, jwks_url, scopes, created_at, created_by",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(&new.id)
+        .bind(&new.issuer)
+        .bind(&new.audiences)
+        .bind(new.jwks.as_ref().map(|jwks| jwks.get()))
+        .bind(&new.jwks_url)
+        .bind(new.scopes.to_bits())
+        .bind(&new.created_by)
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(|error| match error::constraint(&error) {
+            Some("jwt_issuers_issuer_key") => StoreError::IssuerTaken(new.issuer.clone()),
+            _ => error.into(),
+        })?;
+        transaction.commit().await?;
+        Ok(row.record())
+    }
+
+    /// Oldest first.
+    pub async fn list_issuers(&self) -> Result<Vec<IssuerRecord>, StoreError> {
+        let mut transaction = self.begin().await?;
+        let rows = sqlx::query_as::<_, IssuerRow>(
+            "SELECT id, issuer, audiences, jwks, jwks_url, scopes, created_at, created_by
+             FROM jwt_issuers WHERE tenant_id = $1 ORDER BY created_at, id",
+        )
+        .bind(self.tenant.as_uuid())
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(rows.into_iter().map(IssuerRow::record).collect())
+    }
+
+    /// `false`: there is no such issuer, or its keys are fetched.
+    pub async fn replace_keys(&self, id: &str, jwks: &Raw) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query(
+            "UPDATE jwt_issuers SET jwks = $3::text::json WHERE tenant_id = $1 AND id = $2 AND jwks_url IS NULL",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(id)
+        .bind(jwks.get())
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    pub async fn delete_issuer(&self, id: &str) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query("DELETE FROM jwt_issuers WHERE tenant_id = $1 AND id = $2")
+            .bind(self.tenant.as_uuid())
+            .bind(id)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected() > 0)
+    }
+}
+
+#[derive(FromRow)]
+struct IssuerRow {
+    id: String,
+    issuer: String,
+    audiences: Vec<String>,
+    jwks: Option<Json<Raw>>,
+    jwks_url: Option<String>,
+    scopes: i16,
+    created_at: OffsetDateTime,
+    created_by: String,
+}
+
+impl IssuerRow {
+    fn record(self) -> IssuerRecord {
+        IssuerRecord {
+            id: self.id,
+            issuer: self.issuer,
+            audiences: self.audiences,
+            jwks: self.jwks.map(|jwks| jwks.0),
+            jwks_url: self.jwks_url,
+            scopes: Scopes::from_bits(self.scopes),
+            created_at: self.created_at,
+            created_by: self.created_by,
+        }
+    }
+}
