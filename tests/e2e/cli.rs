@@ -5,6 +5,7 @@
 mod call;
 mod deploy;
 mod help;
+mod issuers;
 mod keys;
 mod logs;
 mod output;

@@ -22,6 +22,8 @@ pub struct Neighbours {
     /// May invoke in `acme`, but owns nothing.
     pub stranger: String,
     pub stranger_id: String,
+    /// An issuer of tokens for `acme`.
+    pub issuer: String,
     /// Finished, of the harness's invoke key.
     pub finished: String,
     /// Still running, of the same.
@@ -40,6 +42,10 @@ impl Neighbours {
         let wish = json!({ "scopes": ["invoke"], "label": "stranger" });
         let (status, key) = server.api(Method::POST, "/tenants/acme/keys", &server.admin, Some(wish)).await;
         assert_eq!(status, 201, "{key}");
+        let wish = json!({ "issuer": "https://acme.example", "scopes": ["invoke"], "jwks": { "keys": [
+            { "kty": "OKP", "crv": "Ed25519", "kid": "one", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }] } });
+        let (status, issuer) = server.api(Method::POST, "/tenants/acme/issuers", &server.admin, Some(wish)).await;
+        assert_eq!(status, 201, "{issuer}");
         let call = |input: Value| json!({ "skill": "private", "message": input });
         let send = async |input: Value| {
             let (_, answer) = server.rpc_as(&server.invoke, "tasks/send", call(input)).await;
@@ -52,7 +58,8 @@ impl Neighbours {
         let first = stream.next().await.expect("a first event");
         let running = first.data["result"]["id"].as_str().unwrap_or_else(|| panic!("{first:?}")).to_owned();
         let text = |field: &str| key[field].as_str().unwrap().to_owned();
-        Self { stranger: text("key"), stranger_id: text("id"), server, other, finished, running, waiting }
+        let issuer = issuer["id"].as_str().unwrap().to_owned();
+        Self { stranger: text("key"), stranger_id: text("id"), issuer, server, other, finished, running, waiting }
     }
 }
 

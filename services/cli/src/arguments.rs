@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use pleat_domain::{PlanName, SettingName, SkillName, TenantSlug};
 
 use crate::commands::{
-    call, card, completions, deploy, functions, keys, logs, secrets, settings, tasks, tenants, usage, version,
+    call, card, completions, deploy, functions, issuers, keys, logs, secrets, settings, tasks, tenants, usage, version,
 };
 use crate::config::show;
 use crate::node_args::NodeArgs;
@@ -79,6 +79,7 @@ pub enum Command {
     Secrets(secrets::SecretsArgs),
     Settings(settings::SettingsArgs),
     Keys(keys::KeysArgs),
+    Issuers(issuers::IssuersArgs),
     Tenants(tenants::TenantsArgs),
     Usage(usage::UsageArgs),
     Card(card::CardArgs),

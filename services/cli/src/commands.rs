@@ -5,6 +5,7 @@ pub mod card;
 pub mod completions;
 pub mod deploy;
 pub mod functions;
+pub mod issuers;
 pub mod keys;
 pub mod logs;
 pub mod secrets;
@@ -66,6 +67,7 @@ pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Logs(args) => logs::run(args, context).await,
         Command::Secrets(args) => secrets::run(args, context).await,
         Command::Settings(args) => settings::run(args, context).await,
+        Command::Issuers(args) => issuers::run(args, context).await,
         Command::Keys(args) => keys::run(args, context).await,
         Command::Tenants(args) => tenants::run(args, context).await,
         Command::Usage(args) => usage::run(args, context).await,

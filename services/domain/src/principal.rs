@@ -13,23 +13,31 @@ pub enum Principal {
     Anonymous,
     /// A key of one tenant.
     Key { id: String, tenant: TenantId, scopes: Scopes, limits: KeyLimits },
+    /// The bearer of a token from one of the tenant's issuers. `subject` is the token's, where it is short and plain,
+    /// else its hash.
+    Token { issuer: String, subject: String, tenant: TenantId, scopes: Scopes },
     /// The platform's operator.
     Operator { id: String },
 }
 
 impl Principal {
-    pub fn has(&self, scope: Scope) -> bool {
+    pub fn scopes(&self) -> Scopes {
         match self {
-            Self::Anonymous => false,
-            Self::Key { scopes, .. } => scopes.has(scope),
-            Self::Operator { .. } => scope == Scope::Operator,
+            Self::Anonymous => Scopes::NONE,
+            Self::Key { scopes, .. } | Self::Token { scopes, .. } => *scopes,
+            Self::Operator { .. } => Scopes::of([Scope::Operator]),
         }
+    }
+
+    pub fn has(&self, scope: Scope) -> bool {
+        self.scopes().has(scope)
     }
 
     pub fn caller(&self) -> Caller {
         match self {
             Self::Anonymous => Caller::anonymous(),
             Self::Key { id, .. } | Self::Operator { id } => Caller(format!("key:{id}")),
+            Self::Token { issuer, subject, .. } => Caller(format!("jwt:{issuer}:{subject}")),
         }
     }
 
@@ -39,7 +47,8 @@ impl Principal {
     }
 }
 
-/// The owner of a task, as it is stored and as the guest sees it: `anonymous` or `key:<id>`.
+/// The owner of a task, as it is stored and as the guest sees it: `anonymous`, `key:<id>` or
+/// `jwt:<issuer>:<subject>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Caller(String);
 

@@ -73,6 +73,10 @@ impl Scopes {
         self.0 & other.0 == other.0
     }
 
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -103,18 +103,19 @@ impl Engine {
         request: &NewKeyRequest,
     ) -> Result<MintedKey, EngineError> {
         authorize(principal, Action::ManageKeys, EngineError::UnknownTenant)?;
-        let Principal::Key { scopes, limits, .. } = principal else { return Err(EngineError::Unauthenticated) };
+        // A token has no limits of its own to hand on.
+        let limits = match principal {
+            Principal::Key { limits, .. } => *limits,
+            _ => KeyLimits::default(),
+        };
         if request.scopes.is_empty() {
             return Err(EngineError::Invalid("name at least one scope: admin, deploy, invoke or read".to_owned()));
         }
-        if !scopes.contains_all(request.scopes) {
-            let missing = request.scopes.iter().find(|scope| !scopes.has(*scope)).unwrap_or(Scope::Admin);
-            return Err(EngineError::Forbidden(missing));
-        }
+        within(principal, request.scopes)?;
         if request.label.chars().count() > 100 {
             return Err(EngineError::Invalid("a label has at most 100 characters".to_owned()));
         }
-        let request = NewKeyRequest { limits: request.limits.within(*limits), ..request.clone() };
+        let request = NewKeyRequest { limits: request.limits.within(limits), ..request.clone() };
         self.mint(Some(tenant), &request, principal.caller().as_str()).await
     }
 
@@ -209,4 +210,12 @@ impl Engine {
 fn minted(key: &ApiKey, request: NewKeyRequest) -> MintedKey {
     let NewKeyRequest { scopes, label, limits, .. } = request;
     MintedKey { id: key.id().to_owned(), text: key.reveal(), scopes, label, limits }
+}
+
+/// Nobody gives what it does not have itself.
+pub(crate) fn within(principal: &Principal, scopes: Scopes) -> Result<(), EngineError> {
+    match scopes.iter().find(|scope| !principal.has(*scope)) {
+        Some(missing) => Err(EngineError::Forbidden(missing)),
+        None => Ok(()),
+    }
 }

@@ -1,6 +1,6 @@
-//! Authentication: from the text of a key to a principal.
+//! Authentication: from the text of a key or token to a principal.
 //!
-//! A key that is malformed, unknown, revoked, expired or another tenant's gets one and the same answer.
+//! What is malformed, unknown, revoked, expired or another tenant's gets one and the same answer.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use time::OffsetDateTime;
 
 use crate::engine::{Engine, STALE};
 use crate::error::EngineError;
+use crate::tokens;
 
 /// Records of keys by id. Revoking takes effect at once on the node that revokes, and elsewhere when it is told.
 pub(crate) struct KeyCache(moka::future::Cache<String, Option<Arc<KeyRecord>>>);
@@ -27,11 +28,18 @@ impl KeyCache {
 }
 
 impl Engine {
-    /// Who holds this key on this tenant's routes. No key is nobody, a bad key is refused. Here is also where the
-    /// request is counted, so that no door can forget it.
-    pub async fn authenticate(&self, tenant: &Tenant, key: Option<&str>) -> Result<Principal, EngineError> {
+    /// Who holds this key, or token, on this tenant's routes. No key is nobody, a bad key is refused. `audiences` are
+    /// the addresses of the tenant, for which a token may have been made. Here is also where the request is counted, so
+    /// that no door can forget it.
+    pub async fn authenticate(
+        &self,
+        tenant: &Tenant,
+        key: Option<&str>,
+        audiences: impl FnOnce() -> Vec<String>,
+    ) -> Result<Principal, EngineError> {
         let principal = match key {
             None => Principal::Anonymous,
+            Some(text) if tokens::is_token(text) => self.verify_token(tenant, text, audiences()).await?,
             Some(text) => self.verify(text).await?,
         };
         if matches!(principal, Principal::Key { tenant: of_key, .. } if of_key != tenant.id)
@@ -54,7 +62,7 @@ impl Engine {
     /// The tenant a principal's key belongs to. The key of a tenant that was deleted is none, though it may be cached.
     pub async fn home_of(&self, principal: &Principal) -> Result<Option<Tenant>, EngineError> {
         match principal {
-            Principal::Key { tenant, .. } => {
+            Principal::Key { tenant, .. } | Principal::Token { tenant, .. } => {
                 let home = self.inner.store.key_tenant(*tenant).await?.ok_or(EngineError::Unauthenticated)?;
                 self.count_request(&home, principal)?;
                 Ok(Some(home))
@@ -77,10 +85,18 @@ impl Engine {
         }
     }
 
-    /// Who a task's caller is, while nobody is there to show a key: `None` for a key that is no longer good.
-    pub(crate) async fn principal_behind(&self, caller: &Caller) -> Result<Option<Principal>, EngineError> {
+    /// Who a task's caller is, while nobody is there to show a key: `None` for a key that is no longer good, and for a
+    /// token whose issuer was removed.
+    pub(crate) async fn principal_behind(
+        &self,
+        tenant: &Tenant,
+        caller: &Caller,
+    ) -> Result<Option<Principal>, EngineError> {
         if caller.is_anonymous() {
             return Ok(Some(Principal::Anonymous));
+        }
+        if let Some(bearer) = caller.as_str().strip_prefix("jwt:") {
+            return self.bearer_behind(tenant, bearer).await;
         }
         let Some(id) = caller.as_str().strip_prefix("key:") else { return Ok(None) };
         let record = self.key_record(id).await?.filter(|record| is_live(record));

@@ -75,7 +75,7 @@ impl Books {
                 let bucket = &mut state.keys.entry(id.clone()).or_default().requests;
                 draw(bucket, Limit::KeyRequests, Amount::Most(u64::from(*most)), None, now, parts)?;
             }
-            Principal::Key { .. } | Principal::Operator { .. } => {}
+            Principal::Key { .. } | Principal::Token { .. } | Principal::Operator { .. } => {}
         }
         draw(&mut state.requests, Limit::Requests, plan.requests_per_minute, plan.request_burst, now, parts)
     }

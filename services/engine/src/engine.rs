@@ -23,6 +23,7 @@ use crate::news::News;
 use crate::nodes;
 use crate::settings::SettingCache;
 use crate::slots::Slots;
+use crate::tokens::{KeySetTimes, Tokens};
 use crate::usage;
 
 /// What the operator chooses.
@@ -52,6 +53,8 @@ pub struct EngineConfig {
     pub cpu_window: Duration,
     /// How often usage is written.
     pub usage_interval: Duration,
+    /// The sets of keys that issuers of tokens serve at a URL.
+    pub key_sets: KeySetTimes,
 }
 
 impl EngineConfig {
@@ -70,6 +73,7 @@ impl EngineConfig {
             slot_queue: 1_000,
             cpu_window: Duration::from_secs(60),
             usage_interval: Duration::from_secs(2),
+            key_sets: KeySetTimes::default(),
         }
     }
 }
@@ -96,6 +100,7 @@ pub(crate) struct Inner {
     pub(crate) news: Arc<News>,
     pub(crate) hooks: Hooks,
     pub(crate) egress: Egress,
+    pub(crate) tokens: Tokens,
     pub(crate) books: Books,
     pub(crate) slots: Arc<Slots>,
     /// Calls.
@@ -128,6 +133,7 @@ impl Engine {
             news: Arc::default(),
             hooks: Hooks::new(config.hooks.clone()),
             egress: Egress::new(config.egress.clone())?,
+            tokens: Tokens::new(&config.egress, config.key_sets)?,
             tracker: TaskTracker::new(),
             stopping: stopping.clone(),
             chores: TaskTracker::new(),

@@ -118,6 +118,7 @@ impl From<StoreError> for EngineError {
             StoreError::Repeated => Self::Repeated,
             StoreError::Unreachable(_) | StoreError::Full(_) => Self::Unavailable(error),
             StoreError::Unstorable(_) | StoreError::TooMany { .. } => Self::Invalid(error.to_string()),
+            StoreError::IssuerTaken(name) => Self::Exists { what: "issuer", name },
             StoreError::AliasTaken(name) => Self::Exists { what: "task", name },
             StoreError::NoRoom { limit, most } => Self::LimitReached(Reached { limit, most, retry_after: None }),
             StoreError::SlugTaken(slug) => Self::Exists { what: "tenant", name: slug.to_string() },

@@ -1,7 +1,7 @@
-//! The use cases: invoke, tasks, deployments, tenants and keys.
+//! The use cases: invoke, tasks, deployments, tenants, keys and issuers of tokens.
 //!
 //! Doors translate a wire into these calls and back; everything that is decided is decided here, over the effects
-//! (`store`, `runtime`) and the pure crates. Nothing in here knows HTTP or a protocol.
+//! (`store`, `runtime`, `egress`) and the pure crates. Nothing in here knows HTTP or a protocol.
 
 mod admin;
 mod admission;
@@ -17,6 +17,7 @@ mod guest_host;
 mod hooks;
 mod hub;
 mod invoke;
+mod issuers;
 mod keyring;
 mod load;
 mod measure;
@@ -34,6 +35,7 @@ mod slots;
 mod subscribe;
 mod takeover;
 mod tasks;
+mod tokens;
 mod usage;
 
 pub use admin::{MintedKey, NewKeyRequest};
@@ -43,12 +45,14 @@ pub use engine::{Engine, EngineConfig};
 pub use error::{EngineError, Reached, Violation};
 pub use hooks::{Denied, Hook, VerbEvent, VerbOutcome};
 pub use invoke::{Invocation, Turn};
+pub use issuers::{KeySource, NewIssuerRequest};
 pub use keyring::MasterKey;
 pub use once::IdempotencyKey;
 pub use slots::SlotUse;
 pub use subscribe::EventStream;
 pub use tasks::{LogEntry, LogPage, LogQuery, TaskPage, TaskQuery};
+pub use tokens::KeySetTimes;
 pub use usage::{SkillUsage, UsageQuery};
 
 /// Rows that the edges show as they are.
-pub use pleat_store::{KeyRecord, SecretRow, SettingRow, VersionRow};
+pub use pleat_store::{IssuerRecord, KeyRecord, SecretRow, SettingRow, VersionRow};

@@ -98,7 +98,7 @@ impl Engine {
         if task.parent.is_some() || !(new || again) {
             return Ok(None);
         }
-        let principal = self.principal_behind(&task.caller).await?;
+        let principal = self.principal_behind(&tenant, &task.caller).await?;
         Ok(principal.map(|principal| Means { tenant: Arc::new(tenant), skill, principal }))
     }
 

@@ -1,6 +1,7 @@
-//! The control host: the API for tenants, keys, functions, secrets, tasks, logs and usage, and the probes.
+//! The control host: the API for tenants, keys, issuers of tokens, functions, secrets, tasks, logs and usage, and the probes.
 
 mod functions;
+mod issuers;
 mod keys;
 mod logs;
 mod query;
@@ -37,6 +38,9 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(tenants::set_plan))
         .routes(routes!(keys::create, keys::list))
         .routes(routes!(keys::revoke))
+        .routes(routes!(issuers::create, issuers::list))
+        .routes(routes!(issuers::replace_keys))
+        .routes(routes!(issuers::delete))
         .routes(routes!(functions::deploy, functions::list))
         .routes(routes!(functions::show, functions::delete))
         .routes(routes!(functions::versions))

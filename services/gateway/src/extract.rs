@@ -13,7 +13,7 @@ use pleat_engine::{EngineError, IdempotencyKey};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::site::TenantSite;
+use crate::site::{self, ControlSite, TenantSite};
 
 /// A caller at a tenant's own address.
 pub(crate) struct Visitor {
@@ -26,7 +26,8 @@ impl FromRequestParts<App> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let site = parts.extensions.get::<TenantSite>().cloned().ok_or_else(Problem::not_found)?;
-        let principal = app.engine.authenticate(&site.tenant, bearer(&parts.headers)?).await?;
+        let audiences = || site::audiences(&app.config, &site.tenant.slug, &site.base_url);
+        let principal = app.engine.authenticate(&site.tenant, bearer(&parts.headers)?, audiences).await?;
         Ok(Self { site, principal })
     }
 }
@@ -49,7 +50,9 @@ impl FromRequestParts<App> for Member {
             EngineError::UnknownTenant => EngineError::Unauthenticated,
             error => error,
         })?;
-        let principal = app.engine.authenticate(&tenant, bearer(&parts.headers)?).await?;
+        let control = parts.extensions.get::<ControlSite>().map(|site| site.base_url.as_str()).unwrap_or_default();
+        let audiences = || site::audiences(&app.config, &slug, &format!("{control}/t/{slug}"));
+        let principal = app.engine.authenticate(&tenant, bearer(&parts.headers)?, audiences).await?;
         Ok(Self { tenant, principal })
     }
 }
@@ -88,7 +91,7 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
     Ok(Some(IdempotencyKey::parse(text)?))
 }
 
-/// The key, if one is shown. What is shown and is no bearer key is refused, not overlooked.
+/// The key or token, if one is shown. What is shown and is no bearer key is refused, not overlooked.
 pub(crate) fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     let mut shown = headers.get_all(AUTHORIZATION).iter();
     let Some(first) = shown.next() else { return Ok(None) };

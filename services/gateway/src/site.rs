@@ -98,6 +98,19 @@ impl From<NoPlace> for Problem {
     }
 }
 
+/// For whom a token may have been made that is shown here: the tenant, by any of its addresses. Where the operator gives
+/// no public address, only the one that the request came by is known.
+pub(crate) fn audiences(config: &GatewayConfig, slug: &TenantSlug, base_url: &str) -> Vec<String> {
+    let mut addresses = vec![base_url.to_owned()];
+    if config.public_url.is_some() {
+        let names = names(config);
+        addresses.push(format!("{}/t/{slug}", place::control_origin(&names, "")));
+        addresses.push(place::tenant_origin(&names, slug.as_str(), ""));
+    }
+    let forms = |address: String| ["", "/", "/_a2a", "/_a2a/"].map(|end| format!("{address}{end}"));
+    addresses.into_iter().flat_map(forms).collect()
+}
+
 /// Kept beside the rest: what a route answers that does not exist.
 pub(crate) async fn nothing_here() -> Response {
     Problem::not_found().into_response()

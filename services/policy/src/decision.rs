@@ -22,6 +22,7 @@ pub enum Action<'a> {
     /// Secrets and settings: what functions are given by name.
     ManageSecrets,
     ManageKeys,
+    ManageIssuers,
     ManageTenants,
 }
 
@@ -51,7 +52,7 @@ pub fn decide(principal: &Principal, action: Action<'_>) -> Decision {
         Action::ReadTenant => needs(principal, &[Scope::Read, Scope::Deploy, Scope::Admin]),
         Action::CancelAnyTask => needs(principal, &[Scope::Deploy, Scope::Admin]),
         Action::Deploy | Action::ManageSecrets => needs(principal, &[Scope::Deploy]),
-        Action::ManageKeys => needs(principal, &[Scope::Admin]),
+        Action::ManageKeys | Action::ManageIssuers => needs(principal, &[Scope::Admin]),
         Action::ManageTenants => needs(principal, &[Scope::Operator]),
     }
 }
@@ -61,7 +62,9 @@ pub fn decide(principal: &Principal, action: Action<'_>) -> Decision {
 fn public_door(principal: &Principal) -> Decision {
     match principal {
         Principal::Anonymous => Decision::Allow,
-        Principal::Key { .. } | Principal::Operator { .. } => needs(principal, &[Scope::Invoke]),
+        Principal::Key { .. } | Principal::Token { .. } | Principal::Operator { .. } => {
+            needs(principal, &[Scope::Invoke])
+        }
     }
 }
 

@@ -85,6 +85,7 @@ async fn ask(neighbours: &Neighbours, row: &Row, key: &str) -> (String, String) 
     let path = row.path.replace("{tenant}", "acme").replace("{function}", "private").replace("{name}", "private");
     let id = match () {
         () if path.contains("/keys/") => &neighbours.stranger_id,
+        () if path.contains("/issuers/") => &neighbours.issuer,
         () if path.contains("/cancel") => &neighbours.running,
         () => &neighbours.finished,
     };

@@ -98,6 +98,10 @@ const SEND: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/send",
     "params":{"skill":"private","message":{"do":"echo","value":2}}}"#;
 
 const VALUE: Sent = Sent::Json(r#"{"value":"x"}"#);
+const ISSUER: &str = r#"{"issuer":"https://id.example","scopes":["invoke"],"jwks":{"keys":[
+    {"kty":"OKP","crv":"Ed25519","kid":"one","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}}"#;
+const KEYS: &str = r#"{"jwks":{"keys":[
+    {"kty":"OKP","crv":"Ed25519","kid":"two","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}}"#;
 
 /// In this order: what takes things away comes last.
 pub const ROWS: &[Row] = &[
@@ -124,6 +128,9 @@ pub const ROWS: &[Row] = &[
     control("GET", "/api/v1/tenants/{tenant}", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/keys", Sent::Nothing, "deploy", ("admin", OK)),
     control("POST", "/api/v1/tenants/{tenant}/keys", Sent::Json(r#"{"scopes":["read"]}"#), "deploy", ("admin", "201")),
+    control("GET", "/api/v1/tenants/{tenant}/issuers", Sent::Nothing, "deploy", ("admin", OK)),
+    control("POST", "/api/v1/tenants/{tenant}/issuers", Sent::Json(ISSUER), "deploy", ("admin", "201")),
+    control("PUT", "/api/v1/tenants/{tenant}/issuers/{id}/jwks", Sent::Json(KEYS), "deploy", ("admin", "204")),
     Row {
         query: "?fileName=minimal.wat&name=fresh",
         ..control("POST", "/api/v1/tenants/{tenant}/functions", Sent::File, "read", ("deploy", "201"))
@@ -148,6 +155,7 @@ pub const ROWS: &[Row] = &[
     task("POST", "/api/v1/tenants/{tenant}/tasks/{id}/cancel", "read", "deploy"),
     control("POST", "/api/v1/tenants/{tenant}/functions/{name}/rollback", Sent::Nothing, "read", ("deploy", OK)),
     control("DELETE", "/api/v1/tenants/{tenant}/functions/{name}", Sent::Nothing, "read", ("deploy", "204")),
+    control("DELETE", "/api/v1/tenants/{tenant}/issuers/{id}", Sent::Nothing, "deploy", ("admin", "204")),
     control("DELETE", "/api/v1/tenants/{tenant}/keys/{id}", Sent::Nothing, "deploy", ("admin", "204")),
     platform("DELETE", "/api/v1/tenants/{tenant}", Sent::Nothing, "204"),
 ];

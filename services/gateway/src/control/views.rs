@@ -6,7 +6,7 @@ pub(crate) use secrets::{NewValue, SecretView, Secrets, SettingView, Settings};
 
 use pleat_domain::task::Ask;
 use pleat_domain::{Artifact, Failure, Grants, KeyLimits, Message, PlanName, Raw, Scopes, Task, Tenant, timestamp};
-use pleat_engine::{DeployReport, KeyRecord, LogEntry, Skill, VersionRow};
+use pleat_engine::{DeployReport, IssuerRecord, KeyRecord, LogEntry, Skill, VersionRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -154,6 +154,68 @@ impl From<KeyRecord> for KeyView {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Keys {
     pub(crate) keys: Vec<KeyView>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewIssuer {
+    /// As tokens name it in `iss`.
+    pub(crate) issuer: String,
+    /// What tokens may name in `aud`; none: the tenant's own addresses.
+    #[serde(default)]
+    pub(crate) audiences: Vec<String>,
+    /// Its public keys (RFC 7517); or give `jwksUrl`.
+    #[schema(value_type = Option<Object>)]
+    pub(crate) jwks: Option<Raw>,
+    /// Where its public keys are served.
+    pub(crate) jwks_url: Option<String>,
+    /// The most that its tokens may do: `invoke`, `read`, `deploy`, `admin`; at most those of the key that asks.
+    #[schema(value_type = Vec<String>)]
+    pub(crate) scopes: Scopes,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewKeySet {
+    #[schema(value_type = Object)]
+    pub(crate) jwks: Raw,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct IssuerView {
+    pub(crate) id: String,
+    pub(crate) issuer: String,
+    pub(crate) audiences: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) jwks: Option<Raw>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) jwks_url: Option<String>,
+    #[schema(value_type = Vec<String>)]
+    pub(crate) scopes: Scopes,
+    pub(crate) created_at: String,
+    pub(crate) created_by: String,
+}
+
+impl From<IssuerRecord> for IssuerView {
+    fn from(record: IssuerRecord) -> Self {
+        Self {
+            id: record.id,
+            issuer: record.issuer,
+            audiences: record.audiences,
+            jwks: record.jwks,
+            jwks_url: record.jwks_url,
+            scopes: record.scopes,
+            created_at: timestamp::format(record.created_at),
+            created_by: record.created_by,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Issuers {
+    pub(crate) issuers: Vec<IssuerView>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -15,7 +15,8 @@ use crate::problem::Problem;
 pub(crate) async fn whoami(State(app): State<App>, Platform(principal): Platform) -> Result<Json<Whoami>, Problem> {
     let tenant = app.engine.home_of(&principal).await?.map(|tenant| tenant.slug.to_string());
     let (key, scopes) = match principal {
-        Principal::Anonymous => return Err(EngineError::Unauthenticated.into()),
+        // A token is of one tenant, which is not named here.
+        Principal::Anonymous | Principal::Token { .. } => return Err(EngineError::Unauthenticated.into()),
         Principal::Key { id, scopes, .. } => (id, scopes),
         Principal::Operator { id } => (id, Scopes::of([Scope::Operator])),
     };

@@ -82,14 +82,14 @@ fn host_of(authority: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
-fn control_origin(names: &Names<'_>, authority: &str) -> String {
+pub(crate) fn control_origin(names: &Names<'_>, authority: &str) -> String {
     match names.public_url {
         Some(url) => url.trim_end_matches('/').to_owned(),
         None => format!("http://{authority}"),
     }
 }
 
-fn tenant_origin(names: &Names<'_>, slug: &str, authority: &str) -> String {
+pub(crate) fn tenant_origin(names: &Names<'_>, slug: &str, authority: &str) -> String {
     match names.public_url.and_then(|url| url.split_once("://")) {
         Some((scheme, rest)) => format!("{scheme}://{slug}.{}", rest.trim_end_matches('/')),
         None => format!("http://{authority}"),

@@ -1,0 +1,190 @@
+//! A token taken apart (RFC 7515, 7519), its signature and its claims.
+//!
+//! Everything that is required is required by the types: a token without it is not one.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use pleat_domain::{Scope, Scopes, Tenant, json};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
+
+use super::key_set::{VerifyingKey, is_key_id};
+
+const TOKEN_BYTES: usize = 8 << 10;
+/// The longest that a token may live: who wants more has keys, which can be revoked.
+const MOST_SECONDS: f64 = 24.0 * 60.0 * 60.0;
+/// Clocks differ by this.
+const LEEWAY_SECONDS: f64 = 5.0;
+const SUBJECT_LETTERS: usize = 255;
+const PLAIN_LETTERS: usize = 64;
+
+/// Why a token is not taken. For the log only.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error("it is longer than 8 KiB")]
+    TooLong,
+    #[error("it is no token, lacks something that every token has, or says something twice")]
+    Malformed,
+    #[error("its header demands something that is not known here")]
+    Critical,
+    #[error("nobody is registered as its issuer")]
+    Issuer,
+    #[error("its issuer has no such key")]
+    Key,
+    #[error("its algorithm is not that of the key")]
+    Algorithm,
+    #[error("its signature does not hold")]
+    Signature,
+    #[error("it has expired")]
+    Expired,
+    #[error("it is not valid yet")]
+    NotYet,
+    #[error("it lives longer than a day")]
+    Lifetime,
+    #[error("it was made for somebody else")]
+    Audience,
+    #[error("its subject is empty or too long")]
+    Subject,
+    #[error("it was made for another tenant")]
+    Tenant,
+}
+
+/// A token whose signature nobody has checked. All that may be asked of it is which key to check it with.
+pub(crate) struct Token<'a> {
+    header: Header,
+    claims: Claims,
+    signed: &'a str,
+    signature: Vec<u8>,
+}
+
+/// A key or an algorithm that the header brings along is not even read.
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    kid: String,
+    #[serde(default, deserialize_with = "present")]
+    crit: bool,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Claims {
+    iss: String,
+    sub: String,
+    aud: Audience,
+    exp: f64,
+    nbf: Option<f64>,
+    iat: Option<f64>,
+    scope: Option<String>,
+    tenant: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl<'a> Token<'a> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self, Refused> {
+        if text.len() > TOKEN_BYTES {
+            return Err(Refused::TooLong);
+        }
+        let (signed, signature) = text.rsplit_once('.').ok_or(Refused::Malformed)?;
+        let (header, claims) = signed.split_once('.').ok_or(Refused::Malformed)?;
+        let header: Header = read(header)?;
+        // RFC 7515, 4.1.11: what is critical and not understood makes the token invalid. We understand none.
+        if header.crit {
+            return Err(Refused::Critical);
+        }
+        if !is_key_id(&header.kid) {
+            return Err(Refused::Key);
+        }
+        Ok(Self { header, claims: read(claims)?, signed, signature: decode(signature)? })
+    }
+
+    pub(crate) fn issuer(&self) -> &str {
+        &self.claims.iss
+    }
+
+    pub(crate) fn key_id(&self) -> &str {
+        &self.header.kid
+    }
+
+    pub(crate) fn verify(self, key: &VerifyingKey) -> Result<Claims, Refused> {
+        if self.header.alg != key.algorithm {
+            return Err(Refused::Algorithm);
+        }
+        let holds = key.key.verify_sig(self.signed.as_bytes(), &self.signature);
+        holds.map(|()| self.claims).map_err(|_| Refused::Signature)
+    }
+}
+
+impl Claims {
+    pub(crate) fn check(&self, tenant: &Tenant, audiences: &[String]) -> Result<(), Refused> {
+        let now = OffsetDateTime::now_utc().unix_timestamp() as f64;
+        let issued = self.iat.unwrap_or(now);
+        if self.exp < now - LEEWAY_SECONDS {
+            return Err(Refused::Expired);
+        }
+        if issued.max(self.nbf.unwrap_or(now)) > now + LEEWAY_SECONDS {
+            return Err(Refused::NotYet);
+        }
+        if self.exp - issued.min(now) > MOST_SECONDS {
+            return Err(Refused::Lifetime);
+        }
+        let named = match &self.aud {
+            Audience::One(name) => std::slice::from_ref(name),
+            Audience::Several(names) => names,
+        };
+        if !named.iter().any(|name| audiences.contains(name)) {
+            return Err(Refused::Audience);
+        }
+        if self.sub.is_empty() || self.sub.chars().count() > SUBJECT_LETTERS {
+            return Err(Refused::Subject);
+        }
+        // The route decides about the tenant; a token has to agree.
+        match &self.tenant {
+            Some(named) if named != tenant.slug.as_str() => Err(Refused::Tenant),
+            _ => Ok(()),
+        }
+    }
+
+    /// Words of others (`openid`, `email`) mean nothing here.
+    pub(crate) fn scopes(&self) -> Scopes {
+        let words = self.scope.as_deref().unwrap_or_default().split(' ');
+        Scopes::of(words.filter_map(|word| word.parse::<Scope>().ok()))
+    }
+
+    /// As it stands in a caller's name: itself where it is plain, else its hash, which no plain one looks like.
+    pub(crate) fn subject(&self) -> String {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._@+-|".contains(&byte);
+        if self.sub.len() <= PLAIN_LETTERS && self.sub.bytes().all(plain) {
+            return self.sub.clone();
+        }
+        format!("sha256:{}", hex::encode(Sha256::digest(self.sub.as_bytes())))
+    }
+}
+
+fn decode(part: &str) -> Result<Vec<u8>, Refused> {
+    URL_SAFE_NO_PAD.decode(part).map_err(|_| Refused::Malformed)
+}
+
+fn read<T: DeserializeOwned>(part: &str) -> Result<T, Refused> {
+    let bytes = decode(part)?;
+    // Two readers of one token must not see different things in it.
+    json::check(&bytes).map_err(|_| Refused::Malformed)?;
+    // A derived struct would also read from an array, field by field.
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Err(Refused::Malformed);
+    }
+    serde_json::from_slice(&bytes).map_err(|_| Refused::Malformed)
+}
+
+/// Whether a field is there, whatever it says.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Value::deserialize(deserializer).map(|_| true)
+}

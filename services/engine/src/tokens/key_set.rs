@@ -1,0 +1,128 @@
+//! The public keys of an issuer (RFC 7517), each with the one algorithm that it is for.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED, ED25519, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RsaParameters,
+    RsaPublicKeyComponents,
+};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+const MOST_KEYS: usize = 32;
+const COORDINATE_BYTES: usize = 32;
+/// 2048 to 8192 bits.
+const MODULUS_BYTES: RangeInclusive<usize> = 256..=1024;
+static RS256: RsaParameters = RSA_PKCS1_2048_8192_SHA256;
+
+/// Keys by their ids.
+#[derive(Default)]
+pub(crate) struct KeySet(HashMap<String, Arc<VerifyingKey>>);
+
+pub(crate) struct VerifyingKey {
+    /// From the key, never from a token: a token that could choose would choose the one it can forge.
+    pub(crate) algorithm: &'static str,
+    pub(crate) key: ParsedPublicKey,
+}
+
+/// Why a set of keys is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadKeySet {
+    #[error("it is not a JSON object with an array `keys`")]
+    Malformed,
+    #[error("it holds a private key; publish the public part only, and use new keys: these are no longer secret")]
+    Private,
+    #[error("it has more than {MOST_KEYS} keys")]
+    TooMany,
+    #[error("two keys have the id `{0}`")]
+    Duplicate(String),
+    #[error("no key in it is an Ed25519, P-256 or RSA (2048 bits and more) public key with a plain `kid`")]
+    NoneUsable,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    keys: Vec<Key>,
+}
+
+#[derive(Deserialize)]
+struct Key {
+    kty: String,
+    kid: Option<String>,
+    #[serde(rename = "use")]
+    purpose: Option<String>,
+    alg: Option<String>,
+    crv: Option<String>,
+    n: Option<String>,
+    e: Option<String>,
+    x: Option<String>,
+    y: Option<String>,
+    d: Option<IgnoredAny>,
+    k: Option<IgnoredAny>,
+}
+
+impl KeySet {
+    /// Keys that are for something else are passed over, as sets often hold some.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, BadKeySet> {
+        let document: Document = serde_json::from_slice(bytes).map_err(|_| BadKeySet::Malformed)?;
+        if document.keys.len() > MOST_KEYS {
+            return Err(BadKeySet::TooMany);
+        }
+        if document.keys.iter().any(|key| key.d.is_some() || key.k.is_some()) {
+            return Err(BadKeySet::Private);
+        }
+        let mut keys = HashMap::new();
+        for key in document.keys {
+            let (Some(verifying), Some(id)) = (key.verifying(), key.kid.filter(|id| is_key_id(id))) else { continue };
+            if keys.insert(id.clone(), Arc::new(verifying)).is_some() {
+                return Err(BadKeySet::Duplicate(id));
+            }
+        }
+        if keys.is_empty() { Err(BadKeySet::NoneUsable) } else { Ok(Self(keys)) }
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<VerifyingKey>> {
+        self.0.get(id).cloned()
+    }
+}
+
+impl Key {
+    fn verifying(&self) -> Option<VerifyingKey> {
+        if self.purpose.as_deref().is_some_and(|purpose| purpose != "sig") {
+            return None;
+        }
+        let (algorithm, key) = match (self.kty.as_str(), self.crv.as_deref()) {
+            ("OKP", Some("Ed25519")) => ("EdDSA", ParsedPublicKey::new(&ED25519, coordinate(&self.x)?)),
+            ("EC", Some("P-256")) => {
+                // SEC 1, 2.3.3: an uncompressed point.
+                let point = [&[4], coordinate(&self.x)?.as_slice(), coordinate(&self.y)?.as_slice()].concat();
+                ("ES256", ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point))
+            }
+            ("RSA", _) => {
+                let n = decode(&self.n).filter(|bytes| MODULUS_BYTES.contains(&bytes.len()))?;
+                let key = RsaPublicKeyComponents { n, e: decode(&self.e)? };
+                ("RS256", key.to_parsed_public_key(&RS256))
+            }
+            _ => return None,
+        };
+        let agrees = self.alg.as_deref().is_none_or(|said| said == algorithm);
+        agrees.then_some(VerifyingKey { algorithm, key: key.ok()? })
+    }
+}
+
+pub(crate) fn is_key_id(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=64).contains(&text.len()) && text.bytes().all(plain)
+}
+
+fn coordinate(text: &Option<String>) -> Option<Vec<u8>> {
+    decode(text).filter(|bytes| bytes.len() == COORDINATE_BYTES)
+}
+
+fn decode(text: &Option<String>) -> Option<Vec<u8>> {
+    text.as_ref().and_then(|text| URL_SAFE_NO_PAD.decode(text).ok())
+}
