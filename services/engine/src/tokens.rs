@@ -86,7 +86,8 @@ impl Engine {
             Some(keys) => keys.get(token.key_id()),
             None => self.remote_key(tenant, &issuer.record, token.key_id()).await,
         };
-        let claims = token.verify(&*key.ok_or(Refused::Key)?)?;
+        let key = key.ok_or(Refused::Key)?;
+        let claims = token.verified(|algorithm, signed, signature| key.check(algorithm, signed, signature))?;
         let audiences = if issuer.record.audiences.is_empty() { audiences } else { issuer.record.audiences.clone() };
         claims.check(tenant, &audiences)?;
         Ok(Principal::Token {

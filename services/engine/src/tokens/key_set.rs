@@ -13,6 +13,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::claims::{Refused, is_key_id};
+
 const MOST_KEYS: usize = 32;
 const COORDINATE_BYTES: usize = 32;
 /// 2048 to 8192 bits.
@@ -25,8 +27,17 @@ pub(crate) struct KeySet(HashMap<String, Arc<VerifyingKey>>);
 
 pub(crate) struct VerifyingKey {
     /// From the key, never from a token: a token that could choose would choose the one it can forge.
-    pub(crate) algorithm: &'static str,
-    pub(crate) key: ParsedPublicKey,
+    algorithm: &'static str,
+    key: ParsedPublicKey,
+}
+
+impl VerifyingKey {
+    pub(crate) fn check(&self, algorithm: &str, signed: &[u8], signature: &[u8]) -> Result<(), Refused> {
+        if algorithm != self.algorithm {
+            return Err(Refused::Algorithm);
+        }
+        self.key.verify_sig(signed, signature).map_err(|_| Refused::Signature)
+    }
 }
 
 /// Why a set of keys is not taken.
@@ -112,11 +123,6 @@ impl Key {
         let agrees = self.alg.as_deref().is_none_or(|said| said == algorithm);
         agrees.then_some(VerifyingKey { algorithm, key: key.ok()? })
     }
-}
-
-pub(crate) fn is_key_id(text: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    (1..=64).contains(&text.len()) && text.bytes().all(plain)
 }
 
 fn coordinate(text: &Option<String>) -> Option<Vec<u8>> {
