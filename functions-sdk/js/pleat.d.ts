@@ -1,9 +1,18 @@
-// The types of a Pleat function in JavaScript. For an editor, put this at the top of your file:
+// The types of a Pleat function in JavaScript or TypeScript. For an editor, put this at the top of your file:
 //
 //   /// <reference path="pleat.d.ts" />
 //   /** @type {Pleat.Handler} */
 //
-// `console` is there as everywhere; its lines go to the function's log.
+// `console`, `fetch`, `URL`, timers, `crypto` and so on are as in browsers: use the library "DOM" (or "WebWorker") of
+// TypeScript for them. What is not there is listed in docs/javascript.md.
+
+/** A failure that callers can tell apart. */
+declare class PleatError extends Error {
+  constructor(code: string, message?: string, options?: { retryable?: boolean; details?: Pleat.Json; cause?: unknown });
+  code: string;
+  retryable?: boolean;
+  details?: Pleat.Json;
+}
 
 declare namespace Pleat {
   /** Anything that JSON can carry. */
@@ -62,6 +71,30 @@ declare namespace Pleat {
     state?: Json;
   }
 
+  interface Secrets {
+    /** Throws a `PleatError`: `secret_not_granted`, `secret_not_found`, `secret_unavailable`. */
+    get(name: string): string;
+  }
+
+  interface Config {
+    /** `undefined` when it is not set or not granted. */
+    get(name: string): string | undefined;
+  }
+
+  /** Small values that outlive the call, shared by the functions of the tenant. Errors are `kv_…`. */
+  interface KeyValue {
+    get(key: string): Promise<string | undefined>;
+    getJson<Value = any>(key: string): Promise<Value | undefined>;
+    getBytes(key: string): Promise<Uint8Array | undefined>;
+    /** A string or bytes as they are, anything else as JSON. */
+    set(key: string, value: Json | Uint8Array | ArrayBuffer, options?: { ttlSeconds?: number }): Promise<void>;
+    /** Whether it was there. */
+    delete(key: string): Promise<boolean>;
+    /** Atomic; a key that is not there counts as 0. */
+    increment(key: string, by?: number): Promise<number>;
+    list(prefix?: string, options?: { cursor?: string; limit?: number }): Promise<{ keys: string[]; cursor?: string }>;
+  }
+
   interface Context {
     /** Stable over retries: fit to be passed on as an idempotency key. */
     readonly taskId: string;
@@ -90,6 +123,12 @@ declare namespace Pleat {
     emit(chunk: Json, options?: EmitOptions): void;
     emitBlocks(blocks: Array<Block | string>, options?: EmitOptions): void;
     progress(done: number, total?: number, note?: string): void;
+
+    readonly secrets: Secrets;
+    readonly config: Config;
+    readonly kv: KeyValue;
+    /** Calls another skill of the tenant as the same caller. Started at once: several run at the same time. */
+    call<Output = any>(skill: string, input?: Json, options?: { signal?: AbortSignal }): Promise<Output>;
 
     /** A result made of content blocks, with an optional structured form. */
     content(blocks: Block | string | Array<Block | string>, structured?: Json): Outcome;

@@ -20,6 +20,7 @@ mod harness;
 mod hooks;
 mod http_door;
 mod isolation;
+mod javascript;
 mod jwt;
 mod nodes;
 mod operation;

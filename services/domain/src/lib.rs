@@ -3,6 +3,7 @@
 //! Pure: no I/O, no async, no clock of its own. Every other crate speaks in these types, and the
 //! wire formats of the doors are projections of them.
 
+pub mod bundle;
 pub mod capability;
 pub mod content;
 pub mod event;
@@ -26,6 +27,7 @@ pub mod timestamp;
 pub mod turns;
 pub mod usage;
 
+pub use bundle::{Bundle, BundleFault};
 pub use capability::Capability;
 pub use content::Block;
 pub use event::{Event, EventBody, LogLevel, LogLine};

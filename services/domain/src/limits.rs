@@ -14,6 +14,9 @@ pub const REQUEST_BODY: usize = 4 * MIB;
 pub const REQUEST_BODY_MOST: usize = 32 * MIB;
 pub const COMPONENT_UPLOAD: usize = 32 * MIB;
 pub const SCRIPT_UPLOAD: usize = MIB;
+/// A script of several files, as a document: escaping makes text longer.
+pub const BUNDLE_UPLOAD: usize = 4 * MIB;
+pub const BUNDLE_FILES: usize = 256;
 pub const CALL_DEPTH: u32 = 8;
 /// Tables of a component, all taken together.
 pub const TABLE_ELEMENTS: usize = 20_000;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use pleat_domain::{Grants, Manifest, Principal, SkillName, Tenant, VersionHash, Visibility};
+use pleat_domain::{Bundle, Grants, Manifest, Principal, SkillName, Tenant, VersionHash, Visibility};
 use pleat_policy::Action;
 use pleat_runtime::{Language, Source, VersionRef};
 use pleat_store::{NewVersion, Room, VersionRow};
@@ -209,12 +209,12 @@ fn parse(name: &str) -> Result<SkillName, EngineError> {
 
 fn source_of(upload: &Upload) -> Result<Source, EngineError> {
     let refuse = |reason: String| Err(EngineError::NotDeployable(reason));
-    let file_name = upload.file_name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    let mut file_name = upload.file_name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
     if file_name.is_empty() || file_name.len() > 200 || file_name.chars().any(char::is_control) {
         return refuse("the file name must have 1 to 200 characters".to_owned());
     }
     let Some(language) = Language::of_file(&file_name) else {
-        return refuse(format!("`{file_name}`: deploy a .js file, a .wasm component or a component as .wat"));
+        return refuse(format!("`{file_name}`: deploy a .js or .ts file, a .wasm component or a component as .wat"));
     };
     let most = language.most_bytes();
     if upload.bytes.is_empty() {
@@ -222,6 +222,10 @@ fn source_of(upload: &Upload) -> Result<Source, EngineError> {
     }
     if upload.bytes.len() > most {
         return refuse(format!("`{file_name}` has {} bytes; the most is {most}", upload.bytes.len()));
+    }
+    if language == Language::Bundle {
+        let bundle = Bundle::parse(&upload.bytes).map_err(|fault| EngineError::NotDeployable(fault.to_string()))?;
+        file_name = bundle.entry().to_owned();
     }
     Ok(Source { language, file_name, bytes: upload.bytes.clone() })
 }

@@ -57,8 +57,8 @@ fn breach(name: &str, breach: Breach, limits: &CallLimits) -> Failure {
 /// The function said itself that it failed. A `stack` among the details is for the owner only.
 fn reported(name: &str, error: types::Error, state: &State, limits: &CallLimits) -> Failure {
     let message = text::escaped(text::cut(&error.message, limits::FAILURE_TEXT)).into_owned();
-    // An interpreter that was refused memory raises an error of its own.
-    if state.budget.memory_refused && message.contains("out of memory") {
+    // An interpreter that was refused memory raises an error of its own, or loses the job that needed it and waits.
+    if state.budget.memory_refused && (message.contains("out of memory") || error.code == "never_settled") {
         return memory(name, limits);
     }
     let details = error.details.filter(|details| details.len() <= 2 * limits::FAILURE_TEXT);

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::{OnceCell, Semaphore};
 
-use self::protocol::{Fault, Job, Request};
+use self::protocol::{Fault, Job, Own, Request};
 use crate::config::CompileLimits;
 use crate::error::PrepareError;
 use crate::source::{Language, Source};
@@ -47,31 +47,40 @@ pub(crate) struct Compiler {
     cache_dir: PathBuf,
     /// Where the script engine is kept compiled, once it is.
     script_engine: OnceCell<PathBuf>,
+    types: OnceCell<PathBuf>,
 }
 
 impl Compiler {
     pub(crate) fn new(command: Vec<OsString>, limits: CompileLimits, cache_dir: &Path) -> Self {
         let slots = Semaphore::new(limits.concurrency.max(1));
-        Self { command, limits, slots, cache_dir: cache_dir.to_owned(), script_engine: OnceCell::new() }
+        let (script_engine, types) = (OnceCell::new(), OnceCell::new());
+        Self { command, limits, slots, cache_dir: cache_dir.to_owned(), script_engine, types }
     }
 
     /// Native code for the engine of [`crate::machine`].
     pub(crate) async fn compile(&self, source: &Source, pace: Pace) -> Result<Vec<u8>, PrepareError> {
-        let script_engine = match source.language {
-            Language::JavaScript => Some(self.script_engine().await?.to_owned()),
-            Language::Component | Language::ComponentText => None,
-        };
+        let language = source.language;
+        let script_engine = if language.is_script() { Some(self.script_engine().await?.to_owned()) } else { None };
+        // A bundle may have TypeScript in it.
+        let has_types = matches!(language, Language::TypeScript | Language::Bundle);
+        let types = if has_types { Some(self.types().await?.to_owned()) } else { None };
         let file_name = source.file_name.clone();
-        self.run(Job::Compile { language: source.language, file_name, script_engine }, &source.bytes, pace).await
+        self.run(Job::Compile { language, file_name, script_engine, types }, &source.bytes, pace).await
     }
 
     /// The compiled script engine, made by a child of its own that is given nothing of a tenant's.
     pub(crate) async fn script_engine(&self) -> Result<&Path, PrepareError> {
-        let make = async {
-            let path = self.run(Job::KeepScriptEngine { cache_dir: self.cache_dir.clone() }, &[], Pace::Now).await?;
-            Ok(PathBuf::from(OsString::from_vec(path)))
-        };
-        self.script_engine.get_or_try_init(|| make).await.map(PathBuf::as_path)
+        self.script_engine.get_or_try_init(|| self.kept(Own::ScriptEngine)).await.map(PathBuf::as_path)
+    }
+
+    /// The same for what reads TypeScript.
+    async fn types(&self) -> Result<&Path, PrepareError> {
+        self.types.get_or_try_init(|| self.kept(Own::Types)).await.map(PathBuf::as_path)
+    }
+
+    async fn kept(&self, what: Own) -> Result<PathBuf, PrepareError> {
+        let path = self.run(Job::Keep { what, cache_dir: self.cache_dir.clone() }, &[], Pace::Now).await?;
+        Ok(PathBuf::from(OsString::from_vec(path)))
     }
 
     /// Returns when nothing is being compiled. A compilation that somebody waits for may still begin at once.

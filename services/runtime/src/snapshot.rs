@@ -7,6 +7,8 @@
 mod access;
 mod imports;
 mod instrumented;
+mod kept;
+mod typescript;
 
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use wasmtime_wizer::Wizer;
 
 use access::{Access, Usage};
 pub(crate) use instrumented::Instrumented;
+pub(crate) use typescript::Stripper;
 
 /// The script engine: built from `functions-sdk/js/engine`, committed with its hash.
 const ENGINE_WASM: &[u8] = include_bytes!("../../../functions-sdk/js/engine/engine.wasm");
@@ -51,11 +54,11 @@ impl From<wasmtime::Error> for SnapshotError {
     }
 }
 
-/// The component of `source`, whose frames in stack traces will be called `file_name`.
+/// The component of a script: path and text of its files, the entry first. Frames in stack traces will be called by
+/// the paths.
 pub(crate) fn snapshot(
     instrumented: &Instrumented,
-    source: &str,
-    file_name: &str,
+    files: &[(String, String)],
     limits: SnapshotLimits,
 ) -> Result<Vec<u8>, SnapshotError> {
     let wizer = wizer();
@@ -68,7 +71,7 @@ pub(crate) fn snapshot(
     let instance = {
         let _ticker = Ticker::start(engine);
         let linker = imports::frozen(instrumented.component())?;
-        load(&mut store, &linker, instrumented, source, file_name).map_err(|failed| failed.classify(&store, limits))?
+        load(&mut store, &linker, instrumented, files).map_err(|failed| failed.classify(&store, limits))?
     };
     // Reading the memory out grows it by a page, on our account.
     store.data_mut().lift();
@@ -104,15 +107,14 @@ fn load(
     store: &mut Store<Usage>,
     linker: &Linker<Usage>,
     instrumented: &Instrumented,
-    source: &str,
-    file_name: &str,
+    files: &[(String, String)],
 ) -> Result<Instance, Failed> {
     let instance = linker.instantiate(&mut *store, instrumented.component())?;
     let missing = || wasmtime::format_err!("the script engine exports no `loader`");
     let (_, loader) = instance.get_export(&mut *store, None, "loader").ok_or_else(missing)?;
     let (_, load) = instance.get_export(&mut *store, Some(&loader), "load").ok_or_else(missing)?;
-    let load = instance.get_typed_func::<(&str, &str), (Result<(), String>,)>(&mut *store, load)?;
-    let (loaded,) = load.call(&mut *store, (source, file_name))?;
+    let load = instance.get_typed_func::<(&[(String, String)],), (Result<(), String>,)>(&mut *store, load)?;
+    let (loaded,) = load.call(&mut *store, (files,))?;
     loaded.map_err(Failed::Said)?;
     Ok(instance)
 }

@@ -1,4 +1,4 @@
-//! What is deployed: a source in one of three languages, and the reference by which it is found again.
+//! What is deployed: a source in one of the languages, and the reference by which it is found again.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,6 +12,11 @@ use serde::{Deserialize, Serialize};
 pub enum Language {
     #[serde(rename = "js")]
     JavaScript,
+    #[serde(rename = "ts")]
+    TypeScript,
+    /// JavaScript and TypeScript in several files: a `pleat_domain::Bundle`.
+    #[serde(rename = "bundle")]
+    Bundle,
     /// A component in binary form.
     #[serde(rename = "wasm")]
     Component,
@@ -25,6 +30,8 @@ impl Language {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::JavaScript => "js",
+            Self::TypeScript => "ts",
+            Self::Bundle => "bundle",
             Self::Component => "wasm",
             Self::ComponentText => "wat",
         }
@@ -34,16 +41,24 @@ impl Language {
     pub fn of_file(name: &str) -> Option<Self> {
         match name.rsplit_once('.')?.1 {
             "js" | "mjs" => Some(Self::JavaScript),
+            "ts" | "mts" => Some(Self::TypeScript),
+            "bundle" => Some(Self::Bundle),
             "wasm" => Some(Self::Component),
             "wat" => Some(Self::ComponentText),
             _ => None,
         }
     }
 
+    /// Whether the script engine runs it.
+    pub const fn is_script(self) -> bool {
+        matches!(self, Self::JavaScript | Self::TypeScript | Self::Bundle)
+    }
+
     /// The most bytes a source of this language may have.
     pub const fn most_bytes(self) -> usize {
         match self {
-            Self::JavaScript => limits::SCRIPT_UPLOAD,
+            Self::JavaScript | Self::TypeScript => limits::SCRIPT_UPLOAD,
+            Self::Bundle => limits::BUNDLE_UPLOAD,
             Self::Component | Self::ComponentText => limits::COMPONENT_UPLOAD,
         }
     }
@@ -57,7 +72,7 @@ impl fmt::Display for Language {
 
 /// The text names no language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a language: use `js`, `wasm` or `wat`")]
+#[error("`{0}` is not a language: use `js`, `ts`, `bundle`, `wasm` or `wat`")]
 pub struct UnknownLanguage(String);
 
 impl FromStr for Language {
@@ -66,6 +81,8 @@ impl FromStr for Language {
     fn from_str(text: &str) -> Result<Self, UnknownLanguage> {
         match text {
             "js" => Ok(Self::JavaScript),
+            "ts" => Ok(Self::TypeScript),
+            "bundle" => Ok(Self::Bundle),
             "wasm" => Ok(Self::Component),
             "wat" => Ok(Self::ComponentText),
             other => Err(UnknownLanguage(other.chars().take(40).collect())),
@@ -85,7 +102,9 @@ impl Source {
     pub fn hash(&self) -> VersionHash {
         match self.language {
             // A script's name is compiled into its stack traces.
-            Language::JavaScript => VersionHash::of(&format!("js:{}", self.file_name), &self.bytes),
+            Language::JavaScript | Language::TypeScript => {
+                VersionHash::of(&format!("{}:{}", self.language, self.file_name), &self.bytes)
+            }
             language => VersionHash::of(language.as_str(), &self.bytes),
         }
     }

@@ -1,15 +1,17 @@
 //! Errors at load as an author reads them: `file:line:column: what`, the line itself and a caret below it.
 
+use crate::modules::Files;
+
 /// The widest piece of a line that is shown; minified files have one line of megabytes.
 const WIDTH: usize = 100;
 
-/// `message` with its place. `frames` is a QuickJS stack; its first frame in the author's file is the place.
-pub fn explain(file_name: &str, source: &str, message: &str, frames: &str) -> String {
-    let Some((line, column)) = place(file_name, frames) else {
+/// `message` with its place. `frames` is a QuickJS stack; its first frame in one of the author's files is the place.
+pub fn explain(files: &Files, file_name: &str, message: &str, frames: &str) -> String {
+    let Some((path, line, column)) = frames.lines().find_map(|frame| place(files, frame)) else {
         return format!("{file_name}: {message}");
     };
-    let mut text = format!("{file_name}:{line}:{column}: {message}");
-    if let Some(excerpt) = excerpt(source, line, column) {
+    let mut text = format!("{path}:{line}:{column}: {message}");
+    if let Some(excerpt) = files.text(path).and_then(|source| excerpt(source, line, column)) {
         text.push('\n');
         text.push_str(&excerpt);
     }
@@ -21,14 +23,14 @@ pub fn explain(file_name: &str, source: &str, message: &str, frames: &str) -> St
     text
 }
 
-fn place(file_name: &str, frames: &str) -> Option<(usize, usize)> {
-    let prefix = format!("{file_name}:");
-    frames.lines().find_map(|frame| {
-        let (_, rest) = frame.split_once(&prefix)?;
-        let (line, rest) = rest.split_once(':')?;
-        let column = rest.split(|character: char| !character.is_ascii_digit()).next()?;
-        Some((line.parse().ok()?, column.parse().ok()?))
-    })
+/// `    at lookup (lib/util.js:3:10)` or `    at hello.js:3:10`.
+fn place<'a>(files: &Files, frame: &'a str) -> Option<(&'a str, usize, usize)> {
+    let frame = frame.trim().trim_end_matches(')');
+    let (rest, column) = frame.rsplit_once(':')?;
+    let (rest, line) = rest.rsplit_once(':')?;
+    let path = rest.rsplit_once('(').map_or_else(|| rest.strip_prefix("at ").unwrap_or(rest), |(_, path)| path);
+    files.text(path)?;
+    Some((path, line.parse().ok()?, column.parse().ok()?))
 }
 
 fn excerpt(source: &str, line: usize, column: usize) -> Option<String> {

@@ -3,12 +3,16 @@
 //! The exports of the contract are here, and nothing else: `engine` runs the script, `native` is what the script
 //! reaches of the host. State lives in thread locals because an instance serves one call on one thread.
 
+mod allocator;
 mod engine;
 mod excerpt;
-mod imports;
+mod modules;
 mod native;
 mod outcome;
+mod pending;
+mod prelude;
 mod random;
+mod settle;
 
 mod bindings {
     wit_bindgen::generate!({
@@ -25,8 +29,8 @@ use bindings::pleat::function::types::{Context, Error, Outcome};
 struct Script;
 
 impl loader::Guest for Script {
-    fn load(source: String, file_name: String) -> Result<(), String> {
-        engine::load(source, &file_name)
+    fn load(files: Vec<(String, String)>) -> Result<(), String> {
+        engine::load(files)
     }
 }
 

@@ -1,20 +1,33 @@
 //! What the JavaScript half reaches of the host: thin functions over the imports. Meaning is given to them there.
 
-use std::cell::RefCell;
+mod capabilities;
+mod crypto;
+mod text;
+mod url;
+
+pub use text::bytes;
+
+use std::cell::{Cell, RefCell};
 
 use rquickjs::{Ctx, Function, Object, Result};
 
 use crate::bindings::pleat::function::types::Context;
 use crate::bindings::pleat::function::{conversation, log, output};
-use crate::random;
+use crate::{pending, random};
 
 thread_local! {
     static CONTEXT: RefCell<Option<Context>> = const { RefCell::new(None) };
+    static LOOK_CLOSER: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Keeps what is known of the call for the script to ask for.
 pub fn set_context(context: Context) {
     CONTEXT.set(Some(context));
+}
+
+/// Something happened that only the JavaScript half can judge: an explicit outcome was made, a rejection was noted.
+pub fn must_look_closer() -> bool {
+    LOOK_CLOSER.get()
 }
 
 pub fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -29,6 +42,12 @@ pub fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     native.set("state", Function::new(ctx.clone(), conversation::state)?)?;
     native.set("reply", Function::new(ctx.clone(), conversation::reply)?)?;
     native.set("random", Function::new(ctx.clone(), random::next)?.with_name("random")?)?;
+    native.set("lookCloser", Function::new(ctx.clone(), || LOOK_CLOSER.set(true))?)?;
+    pending::add(ctx, &native)?;
+    capabilities::add(ctx, &native)?;
+    crypto::add(ctx, &native)?;
+    text::add(ctx, &native)?;
+    url::add(ctx, &native)?;
     Ok(native)
 }
 

@@ -14,3 +14,8 @@
 #include <math.h>
 #include "cutils.h"
 #undef __wasi__
+
+/* QuickJS deals out small blocks itself, from a page for each size, so that one call writes to as many pages as it uses
+ * sizes. This leaves it to our allocator, which keeps what belongs to a call together; quickjs.c asks for the macro for
+ * nothing else. */
+#define __SANITIZE_ADDRESS__ 1

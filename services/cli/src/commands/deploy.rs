@@ -1,5 +1,8 @@
 //! `pleat deploy`: a file becomes a function. What the file contains is the server's to judge.
 
+mod gather;
+mod imports;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,6 +23,7 @@ use crate::target::Role;
 const EXAMPLES: &str = "\
 Examples:
   pleat deploy hello.js
+  pleat deploy src/hello.ts                         with the files that it imports
   pleat deploy hello.js --public                    anybody may call it
   pleat deploy target/wasm32-wasip2/release/echo.wasm --name echo
   pleat deploy weather.js --grant secret:API_KEY --grant host:api.example.com
@@ -28,7 +32,7 @@ Examples:
 A function asks for capabilities in its manifest; it gets those that --grant names: public, secret:NAME, config:NAME,
 host:NAME, skill:NAME, kv. A later version keeps what it still asks for; what it asks for anew needs --grant again.";
 
-/// Deploy functions: .js, a component as .wasm or .wat
+/// Deploy functions: .js or .ts, a component as .wasm or .wat
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DeployArgs {
@@ -79,8 +83,7 @@ pub async fn run(args: &DeployArgs, context: &Context<'_>) -> Result<()> {
 }
 
 async fn deploy(args: &DeployArgs, file: &Path, client: &Client, context: &Context<'_>) -> Result<()> {
-    let (file_name, content_type) = kind(file)?;
-    let bytes = read(file)?;
+    let Contents { file_name, content_type, bytes } = contents(file)?;
     let mut url = client.in_tenant(&["functions"]).await?;
     add_options(args, &file_name, &mut url);
     context.output.note(&format!("deploying {} ({})", file.display(), size(bytes.len())));
@@ -94,6 +97,28 @@ async fn deploy(args: &DeployArgs, file: &Path, client: &Client, context: &Conte
     describe(parse(answer)?, milliseconds, context)
 }
 
+/// What is sent.
+struct Contents {
+    file_name: String,
+    content_type: &'static str,
+    bytes: Vec<u8>,
+}
+
+fn contents(file: &Path) -> Result<Contents, Problem> {
+    let (file_name, content_type) = kind(file)?;
+    let bytes = read(file)?;
+    // A file that is too large for a script, or no text at all, is sent as it is and refused with the reason.
+    let is_script = content_type.ends_with("script") && bytes.len() <= limits::SCRIPT_UPLOAD;
+    if is_script
+        && std::str::from_utf8(&bytes).is_ok()
+        && let Some(bundle) = gather::gather(file)?
+    {
+        let file_name = format!("{file_name}.bundle");
+        return Ok(Contents { file_name, content_type: "application/vnd.pleat.bundle+json", bytes: bundle.to_bytes() });
+    }
+    Ok(Contents { file_name, content_type, bytes })
+}
+
 fn kind(file: &Path) -> Result<(String, &'static str), Problem> {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let content_type = match extension.to_ascii_lowercase().as_str() {
@@ -103,7 +128,7 @@ fn kind(file: &Path) -> Result<(String, &'static str), Problem> {
         "wat" => "text/plain",
         _ => {
             let message = format!("cannot tell what `{}` is by its name", file.display());
-            return Err(Problem::usage(message, "deploy a .js file, or a component as .wasm or .wat"));
+            return Err(Problem::usage(message, "deploy a .js or .ts file, or a component as .wasm or .wat"));
         }
     };
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

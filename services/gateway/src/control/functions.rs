@@ -25,7 +25,7 @@ fn tenant_url(site: &ControlSite, member: &Member) -> String {
 #[utoipa::path(post, operation_id = "deployFunction", path = "/tenants/{tenant}/functions",
     params(
         ("tenant" = String, Path),
-        ("fileName" = String, Query, description = "Its extension tells the language: .js, .wasm or .wat"),
+        ("fileName" = String, Query, description = "Its extension tells the language: .js, .ts, .wasm, .wat, or .bundle for several scripts"),
         ("name" = Option<String>, Query, description = "Absent: what the function calls itself, else the file's name"),
         ("visibility" = Option<String>, Query, description = "public, listed or unlisted"),
         ("grant" = Option<Vec<String>>, Query, description = "Capabilities to grant, may be repeated")),

@@ -5,17 +5,18 @@
 
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use pleat_domain::CallLimits;
+use pleat_domain::{Bundle, CallLimits};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::prepass::{self, Unfit};
-use super::protocol::{self, Fault, Job, Request};
+use super::protocol::{self, Fault, Job, Own, Request};
 use crate::guests::NICENESS;
 use crate::machine;
-use crate::snapshot::{Instrumented, SnapshotError, SnapshotLimits, snapshot};
+use crate::snapshot::{Instrumented, SnapshotError, SnapshotLimits, Stripper, snapshot};
 use crate::source::Language;
 
 /// Parsers of nested text recurse.
@@ -63,20 +64,45 @@ fn restrain(request: &Request) -> io::Result<()> {
 
 fn perform(job: &Job, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
     match job {
-        Job::KeepScriptEngine { cache_dir } => {
-            let path = Instrumented::keep(cache_dir)?;
+        Job::Keep { what, cache_dir } => {
+            let path = match what {
+                Own::ScriptEngine => Instrumented::keep(cache_dir)?,
+                Own::Types => Stripper::keep(cache_dir)?,
+            };
             Ok(path.into_os_string().into_vec())
         }
         Job::Compile { language: Language::Component, .. } => compile(bytes),
         Job::Compile { language: Language::ComponentText, file_name, .. } => compile(&assemble(bytes, file_name)?),
-        Job::Compile { language: Language::JavaScript, file_name, script_engine } => {
-            let Ok(source) = std::str::from_utf8(bytes) else {
-                return Err(Fault::Script { message: format!("{file_name}: the file is not UTF-8") });
-            };
+        Job::Compile { language, file_name, script_engine, types } => {
+            let files = untyped(files(*language, bytes, file_name)?, types.as_deref())?;
             let instrumented = Instrumented::open(script_engine.as_deref())?;
-            compile(&snapshot(&instrumented, source, file_name, LOADING)?)
+            compile(&snapshot(&instrumented, &files, LOADING)?)
         }
     }
+}
+
+/// The files of a script, the entry first.
+fn files(language: Language, bytes: &[u8], file_name: &str) -> Result<Vec<(String, String)>, Fault> {
+    if language == Language::Bundle {
+        let bundle = Bundle::parse(bytes).map_err(|fault| Fault::Script { message: fault.to_string() })?;
+        return Ok(bundle.into_files());
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(vec![(file_name.to_owned(), text.to_owned())]),
+        Err(_) => Err(Fault::Script { message: format!("{file_name}: the file is not UTF-8") }),
+    }
+}
+
+/// The files as JavaScript.
+fn untyped(mut files: Vec<(String, String)>, types: Option<&Path>) -> Result<Vec<(String, String)>, Fault> {
+    let is_typed = |path: &str| Language::of_file(path) == Some(Language::TypeScript);
+    if files.iter().any(|(path, _)| is_typed(path)) {
+        let stripper = Stripper::open(types)?;
+        for (path, text) in files.iter_mut().filter(|(path, _)| is_typed(path)) {
+            *text = stripper.strip(path, text, LOADING)?;
+        }
+    }
+    Ok(files)
 }
 
 fn assemble(text: &[u8], file_name: &str) -> Result<Vec<u8>, Fault> {

@@ -21,11 +21,19 @@ pub(super) struct Request {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub(super) enum Job {
-    /// Compile the script engine into `cache_dir` and answer with the file's path. Comes without a tenant's bytes,
+    /// Compile a component of our own into `cache_dir` and answer with the file's path. Comes without a tenant's bytes,
     /// because the file is trusted from then on.
-    KeepScriptEngine { cache_dir: PathBuf },
+    Keep { what: Own, cache_dir: PathBuf },
     /// Compile the bytes that follow.
-    Compile { language: Language, file_name: String, script_engine: Option<PathBuf> },
+    Compile { language: Language, file_name: String, script_engine: Option<PathBuf>, types: Option<PathBuf> },
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Own {
+    ScriptEngine,
+    /// What takes the types out of TypeScript.
+    Types,
 }
 
 impl Request {

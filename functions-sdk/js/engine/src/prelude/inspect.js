@@ -1,6 +1,6 @@
 // How `console.log` and `ctx.log` write a value: like other JavaScript consoles, but always on one line and
 // bounded. Never throws, whatever the value does.
-(function () {
+(function (kit) {
   const MOST_DEPTH = 4;
   const MOST_ITEMS = 100;
   const MOST_STRING = 8192;
@@ -84,7 +84,7 @@
   const withoutEngine = (stack) =>
     stack
       .split('\n')
-      .filter((line) => line !== '' && !line.includes('(pleat:'))
+      .filter((line) => line !== '' && !line.includes('pleat:engine'))
       .join('\n');
 
   function safely(value, depth) {
@@ -120,5 +120,6 @@
     return String(kind === 'f' ? Number.parseFloat(value) : Number(value));
   }
 
-  return { format, withoutEngine };
+  kit.format = format;
+  kit.withoutEngine = withoutEngine;
 })
