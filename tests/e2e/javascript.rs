@@ -3,6 +3,7 @@
 //! Most tests send code to one function that evaluates it, because each deployed file costs a compilation.
 
 mod bundles;
+mod capable;
 mod errors;
 mod event_loop;
 mod fetching;
