@@ -39,6 +39,7 @@ pub enum Thing {
     Cursor,
     Vault,
     Key,
+    Setting,
     Tenant,
 }
 
@@ -54,6 +55,7 @@ impl Thing {
             Self::Cursor => &house.cursor,
             Self::Vault => &house.vault,
             Self::Key => &house.stranger_id,
+            Self::Setting => &house.setting,
             Self::Tenant => &house.tenant.slug,
         };
         let nothing = match self {
@@ -61,7 +63,7 @@ impl Thing {
             // Not `houseNNN`, which may be somebody's.
             Self::Tenant => random.hex_tail("nobody00", 2),
             Self::Vault => random.hex_tail("hollow00", 2),
-            Self::Alias | Self::Context => random.hex_tail(real, 4),
+            Self::Alias | Self::Context | Self::Setting => random.hex_tail(real, 4),
             Self::Key => random.hex_tail(real, 8),
         };
         (real.clone(), nothing)
@@ -175,10 +177,14 @@ fn control() -> Vec<Attempt> {
         ("POST", "functions/{}/rollback", Thing::Vault),
         ("DELETE", "functions/{}", Thing::Vault),
         ("DELETE", "keys/{}", Thing::Key),
+        ("DELETE", "secrets/{}", Thing::Setting),
+        ("DELETE", "settings/{}", Thing::Setting),
+        ("GET", "secrets/{}", Thing::Setting),
     ];
     for thing in [Thing::Finished, Thing::Waiting, Thing::Running] {
         rows.push(("GET", "tasks/{}", thing));
         rows.push(("GET", "tasks/{}/events", thing));
+        rows.push(("GET", "tasks/{}/trace", thing));
         rows.push(("POST", "tasks/{}/cancel", thing));
         rows.push(("GET", "logs?task={}", thing));
     }
@@ -194,7 +200,7 @@ fn control() -> Vec<Attempt> {
             }));
         }
     }
-    for path in ["", "/functions", "/keys", "/tasks", "/logs"] {
+    for path in ["", "/functions", "/keys", "/tasks", "/logs", "/secrets", "/settings", "/usage", "/issuers"] {
         all.push(Attempt::new(format!("GET of a tenant{path}"), Thing::Tenant, move |attacker, _, named| {
             request("GET", &format!("/api/v1/tenants/{named}{path}"), "localhost", &attacker.tenant.key, &[], "")
         }));

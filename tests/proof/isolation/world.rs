@@ -24,6 +24,8 @@ pub struct House {
     pub alias: String,
     pub context: String,
     pub cursor: String,
+    /// The name of a secret, and of a setting, that have the treasure as their value.
+    pub setting: String,
     /// Keeps the running task's stream open.
     _stream: Stream,
 }
@@ -52,6 +54,12 @@ async fn house(node: &Node, index: usize) -> House {
     let finished = send(json!({ "do": "echo", "value": treasure }), None).await;
     let waiting = send(json!({ "do": "need_input", "prompt": treasure }), None).await;
     send(json!({ "do": "echo", "value": treasure }), Some(&alias)).await;
+    let setting = format!("{}_NAME", slug.to_ascii_uppercase());
+    for kind in ["secrets", "settings"] {
+        let path = format!("/tenants/{slug}/{kind}/{setting}");
+        let (status, body) = node.api(Method::PUT, &path, &tenant.key, Some(json!({ "value": treasure }))).await;
+        assert_eq!(status, 204, "{body}");
+    }
     let (running, stream) = running(node, &slug, &caller).await;
     let (_, page) = node.api(Method::GET, &format!("/tenants/{slug}/tasks?limit=1"), &tenant.key, None).await;
     let cursor = page["nextCursor"].as_str().expect("there are more tasks than one").to_owned();
@@ -68,6 +76,7 @@ async fn house(node: &Node, index: usize) -> House {
         alias,
         context,
         cursor,
+        setting,
         _stream: stream,
     }
 }
@@ -107,6 +116,12 @@ pub async fn lost(node: &Node, houses: &[House]) -> Vec<String> {
             node.api(Method::GET, &format!("/tenants/{slug}/functions/{}", house.vault), &house.tenant.key, None).await;
         if status != 200 {
             lost.push(format!("{slug}: {} answers {status}", house.vault));
+        }
+        for kind in ["secrets", "settings"] {
+            let (_, page) = node.api(Method::GET, &format!("/tenants/{slug}/{kind}"), &house.tenant.key, None).await;
+            if !page.to_string().contains(&house.setting) {
+                lost.push(format!("{slug}: {kind} are {page}"));
+            }
         }
         let (status, _) = node.api(Method::GET, "/whoami", &house.stranger, None).await;
         if status != 200 {
