@@ -21,6 +21,7 @@ mod options;
 mod random;
 mod raw;
 mod row;
+mod ssrf;
 mod streams;
 mod swap;
 mod tenants;
@@ -44,7 +45,7 @@ use crate::options::{Options, Scale};
 use crate::row::{Row, say};
 
 /// In the order of the table.
-const PROOFS: &[&str] = &["isolation", "hostile", "canary", "swap", "tenants", "streams", "malformed"];
+const PROOFS: &[&str] = &["isolation", "hostile", "canary", "swap", "ssrf", "tenants", "streams", "malformed"];
 
 async fn prove_one(name: &str, scale: Scale) -> Vec<Row> {
     match name {
@@ -52,6 +53,7 @@ async fn prove_one(name: &str, scale: Scale) -> Vec<Row> {
         "hostile" => hostile::prove(scale).await,
         "canary" => canary::prove(scale).await,
         "swap" => swap::prove(scale).await,
+        "ssrf" => ssrf::prove(scale).await,
         "tenants" => tenants::prove(scale).await,
         "streams" => streams::prove(scale).await,
         "malformed" => malformed::prove(scale).await,

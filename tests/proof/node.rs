@@ -41,14 +41,24 @@ pub struct Called {
 
 impl Node {
     pub async fn start() -> Self {
-        Self::open(Project::new(), database().await).await
+        Self::start_with(&[]).await
+    }
+
+    /// With more in its environment.
+    pub async fn start_with(more: &[(&str, &str)]) -> Self {
+        Self::open_with(Project::new(), database().await, more).await
     }
 
     /// On what another left.
     pub async fn open(project: Project, database: String) -> Self {
+        Self::open_with(project, database, &[]).await
+    }
+
+    async fn open_with(project: Project, database: String, more: &[(&str, &str)]) -> Self {
         let began = Instant::now();
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json"];
-        let environment = [("PLEAT_MASTER_KEY", MASTER), ("DATABASE_URL", database.as_str())];
+        let own = [("PLEAT_MASTER_KEY", MASTER), ("DATABASE_URL", database.as_str())];
+        let environment = [own.as_slice(), more].concat();
         let mut server = Server::spawn(project, &arguments, &environment);
         let address = server.until("line that says where it listens", listening).await;
         let ready_in = began.elapsed();
@@ -118,14 +128,23 @@ impl Node {
     }
 
     pub async fn try_deploy(&self, tenant: &Tenant, name: &str, file: &str, source: Vec<u8>) -> (u16, Value) {
-        let url =
-            format!("http://{}/api/v1/tenants/{}/functions?fileName={file}&name={name}", self.address, tenant.slug);
-        read(self.client.post(url).bearer_auth(&tenant.key).body(source).send().await.expect("an answer")).await
+        self.upload(tenant, &format!("fileName={file}&name={name}"), source).await
     }
 
     pub async fn deploy(&self, tenant: &Tenant, name: &str, file: &str, source: Vec<u8>) {
         let (status, body) = self.try_deploy(tenant, name, file, source).await;
         assert!(matches!(status, 200 | 201), "deploying {name}: {status} {body}");
+    }
+
+    /// With everything that it asks for.
+    pub async fn deploy_granted(&self, tenant: &Tenant, name: &str, file: &str, source: Vec<u8>) {
+        let (status, body) = self.upload(tenant, &format!("fileName={file}&name={name}&grant=all"), source).await;
+        assert!(matches!(status, 200 | 201), "deploying {name}: {status} {body}");
+    }
+
+    async fn upload(&self, tenant: &Tenant, query: &str, source: Vec<u8>) -> (u16, Value) {
+        let url = format!("http://{}/api/v1/tenants/{}/functions?{query}", self.address, tenant.slug);
+        read(self.client.post(url).bearer_auth(&tenant.key).body(source).send().await.expect("an answer")).await
     }
 
     /// A call at the plain HTTP door.
