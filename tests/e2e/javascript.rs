@@ -52,7 +52,7 @@ impl Script {
         let items: Vec<String> = rows
             .iter()
             .map(|(code, _)| {
-                format!("await (async () => {{ try {{ return {code}; }} catch (e) {{ return `${{e.name}}: ${{e.message}}`; }} }})()")
+                format!("await (async () => {{ try {{ return await ({code}); }} catch (e) {{ return `${{e.name}}: ${{e.message}}`; }} }})()")
             })
             .collect();
         let got = self.value(&format!("return [{}];", items.join(",\n"))).await;
