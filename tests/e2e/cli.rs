@@ -9,6 +9,7 @@ mod issuers;
 mod keys;
 mod logs;
 mod output;
+mod raw;
 mod target;
 mod tasks;
 mod tenants;

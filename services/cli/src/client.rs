@@ -1,5 +1,6 @@
 //! HTTP to a Pleat server: URLs, the key, and the server's errors turned into ours. Knows no command.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -10,9 +11,11 @@ use tokio::sync::OnceCell;
 
 use crate::problem::{Problem, Refusal};
 use crate::target::Target;
+use crate::wire::Wire;
 
+const AGENT: &str = concat!("pleat/", env!("CARGO_PKG_VERSION"));
 const CONNECT: Duration = Duration::from_secs(5);
-/// A deploy compiles; nothing else on the control API takes long.
+/// Nothing on the control API takes long, but a server may be busy.
 const CONTROL: Duration = Duration::from_secs(120);
 
 pub struct Client {
@@ -26,7 +29,7 @@ impl Client {
         let mut builder = reqwest::Client::builder()
             .connect_timeout(CONNECT)
             .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("pleat/", env!("CARGO_PKG_VERSION")));
+            .user_agent(AGENT);
         // A proxy for the wide world must not be asked for this machine.
         if is_local(&target.url) {
             builder = builder.no_proxy();
@@ -37,6 +40,11 @@ impl Client {
 
     pub fn has_key(&self) -> bool {
         self.target.key.is_some()
+    }
+
+    /// Where the key was found, when it was not given.
+    pub fn key_file(&self) -> Option<&Path> {
+        self.target.key_file.as_deref()
     }
 
     /// `{url}/api/v1/…`
@@ -112,7 +120,12 @@ impl Client {
 
     /// Sends and gives the JSON of a good answer; `null` where there is no body.
     pub async fn answer(&self, request: RequestBuilder) -> Result<Value> {
-        let response = self.send(request.timeout(CONTROL)).await?;
+        self.answer_within(request, CONTROL).await
+    }
+
+    /// The same, for what takes longer.
+    pub async fn answer_within(&self, request: RequestBuilder, patience: Duration) -> Result<Value> {
+        let response = self.send(request.timeout(patience)).await?;
         let body = checked(response).await?;
         if body.is_empty() {
             return Ok(Value::Null);
@@ -123,6 +136,16 @@ impl Client {
     /// Sends, whatever the status of the answer.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response> {
         Ok(request.send().await.map_err(|error| self.broken(error))?)
+    }
+
+    /// The same, with both sides of it shown if that is wished for.
+    pub async fn send_shown(&self, request: RequestBuilder, wire: Option<&Wire<'_>>) -> Result<Response> {
+        let Some(wire) = wire else { return self.send(request).await };
+        let request = request.build()?;
+        wire.request(&request, AGENT);
+        let response = self.http.execute(request).await.map_err(|error| self.broken(error))?;
+        wire.response(&response);
+        Ok(response)
     }
 
     /// A failure on the way, in our words.
@@ -148,9 +171,17 @@ pub async fn checked(response: Response) -> Result<String> {
 
 /// Reads `{"error": {"code", "message", "hint"}, "taskId", "reason"}`, or makes the best of something else.
 pub async fn refusal(response: Response) -> Refusal {
+    refusal_shown(response, None).await
+}
+
+/// The same, with the body shown if that is wished for.
+pub async fn refusal_shown(response: Response, wire: Option<&Wire<'_>>) -> Refusal {
     let status = response.status();
     let retry = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let body = response.text().await.unwrap_or_default();
+    if let Some(wire) = wire {
+        wire.answer(&body);
+    }
     let answer: Value = serde_json::from_str(&body).unwrap_or_default();
     let text = |name: &str| {
         let inner = answer.get("error").and_then(|error| error.get(name)).or_else(|| answer.get(name));

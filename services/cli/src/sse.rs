@@ -8,6 +8,7 @@ use reqwest::Response;
 
 use crate::client::Client;
 use crate::problem::Problem;
+use crate::wire::Wire;
 
 /// Longer than any call may take: what is silent for so long is dead.
 const IDLE: Duration = Duration::from_secs(16 * 60);
@@ -25,11 +26,18 @@ pub struct EventStream<'a> {
     response: Response,
     framing: Framing,
     ready: VecDeque<Message>,
+    wire: Option<&'a Wire<'a>>,
 }
 
 impl<'a> EventStream<'a> {
     pub fn new(client: &'a Client, response: Response) -> Self {
-        Self { client, response, framing: Framing::default(), ready: VecDeque::new() }
+        Self { client, response, framing: Framing::default(), ready: VecDeque::new(), wire: None }
+    }
+
+    /// Shows the bytes as they come, if that is wished for.
+    pub const fn shown(mut self, wire: Option<&'a Wire<'a>>) -> Self {
+        self.wire = wire;
+        self
     }
 
     /// The next event; `None` when the server has ended the stream.
@@ -41,7 +49,12 @@ impl<'a> EventStream<'a> {
             let chunk = tokio::time::timeout(IDLE, self.response.chunk()).await;
             let chunk = chunk.map_err(|_| Problem::TimedOut { url: self.client.url() })?;
             match chunk.map_err(|error| self.client.broken(error))? {
-                Some(bytes) => self.ready.extend(self.framing.push(&bytes)?),
+                Some(bytes) => {
+                    if let Some(wire) = self.wire {
+                        wire.answer(&String::from_utf8_lossy(&bytes));
+                    }
+                    self.ready.extend(self.framing.push(&bytes)?);
+                }
                 None => return Ok(None),
             }
         }

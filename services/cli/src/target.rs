@@ -30,6 +30,8 @@ pub struct Target {
     pub key: Option<String>,
     /// Unknown until the server is asked whose key it is.
     pub tenant: Option<String>,
+    /// Where the key was found, when it was not given.
+    pub key_file: Option<PathBuf>,
 }
 
 pub fn find(globals: &Globals, role: Role) -> Result<Target, Problem> {
@@ -40,16 +42,17 @@ pub fn find(globals: &Globals, role: Role) -> Result<Target, Problem> {
     let nearby = if given_url.is_some() { dev_file(globals).unwrap_or_default() } else { dev_file(globals)? };
     let found = match nearby {
         Some((path, file)) if given_url.is_none() && !file.is_alive() => return Err(not_running(&path, &file)),
-        Some((_, file)) => Some((control_url(&file.url)?, file)),
+        Some((path, file)) => Some((control_url(&file.url)?, path, file)),
         None => None,
     };
-    let Some((dev_url, file)) = found.filter(|(dev_url, _)| given_url.as_ref().is_none_or(|given| given == dev_url))
+    let Some((dev_url, path, file)) =
+        found.filter(|(dev_url, ..)| given_url.as_ref().is_none_or(|given| given == dev_url))
     else {
         let url = given_url.ok_or_else(|| no_server(globals))?;
-        return Ok(Target { url, key: given_key, tenant: given_tenant });
+        return Ok(Target { url, key: given_key, tenant: given_tenant, key_file: None });
     };
     if given_key.is_some() {
-        return Ok(Target { url: dev_url, key: given_key, tenant: given_tenant });
+        return Ok(Target { url: dev_url, key: given_key, tenant: given_tenant, key_file: None });
     }
     let own_tenant = given_tenant.as_ref().is_none_or(|tenant| *tenant == file.tenant);
     let key = match role {
@@ -59,7 +62,7 @@ pub fn find(globals: &Globals, role: Role) -> Result<Target, Problem> {
         Role::Caller => None,
         Role::Admin | Role::Deployer => return Err(other_tenant(&file.tenant, given_tenant.as_deref())),
     };
-    Ok(Target { url: dev_url, key, tenant: given_tenant.or(Some(file.tenant)) })
+    Ok(Target { url: dev_url, key, tenant: given_tenant.or(Some(file.tenant)), key_file: Some(path) })
 }
 
 /// An empty variable is as good as none.

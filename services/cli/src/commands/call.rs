@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use pleat_domain::{SkillName, TaskId};
+use reqwest::Response;
 use serde_json::Value;
 
 use crate::client::Client;
@@ -17,6 +18,7 @@ use crate::commands::{Context, parse};
 use crate::output::Output;
 use crate::problem::{Problem, TaskEnd};
 use crate::target::Role;
+use crate::wire::Wire;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,6 +27,7 @@ Examples:
   cat order.json | pleat call price -
   pleat call countdown '{\"from\":5}' --stream
   pleat call hello '{\"name\":\"Ada\"}' --via a2a --json
+  pleat call hello '{\"name\":\"Ada\"}' --raw              show the wire, and the same as a curl line
   pleat call ask-name Ada --task task_01935b0e5f7a7c3e8a1d2b3c4d5e6f70
 
 INPUT is JSON; text that does not look like JSON is sent as a string. \
@@ -53,6 +56,9 @@ pub struct CallArgs {
     /// The door to call through
     #[arg(long, value_enum, value_name = "DOOR", default_value = "http")]
     via: Via,
+    /// Show the request and the answer as they go over the wire, on stderr, and the same request with curl
+    #[arg(long)]
+    raw: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -72,12 +78,16 @@ struct Call<'a> {
     input: String,
     /// The task that this continues.
     task: Option<TaskId>,
+    /// Both sides are shown.
+    wire: Option<&'a Wire<'a>>,
 }
 
 pub async fn run(args: &CallArgs, context: &Context<'_>) -> Result<()> {
     let input = input::read(args.input.as_deref())?;
     let client = context.connect(Role::Caller)?;
-    let call = Call { client: &client, output: context.output, skill: &args.skill, input, task: args.task };
+    let wire = Wire::new(context.output, client.key_file());
+    let (output, wire) = (context.output, args.raw.then_some(&wire));
+    let call = Call { client: &client, output, skill: &args.skill, input, task: args.task, wire };
     let via = if args.task.is_some() { Via::A2a } else { args.via };
     match (via, args.stream) {
         (Via::Http, false) => http::call(&call).await,
@@ -88,6 +98,15 @@ pub async fn run(args: &CallArgs, context: &Context<'_>) -> Result<()> {
 }
 
 impl Call<'_> {
+    /// The body of a good answer.
+    async fn body(&self, response: Response) -> Result<String> {
+        let body = response.text().await.map_err(|error| self.client.broken(error))?;
+        if let Some(wire) = self.wire {
+            wire.answer(&body);
+        }
+        Ok(body)
+    }
+
     /// A result: a string as text, other JSON indented for a person and as it came for a program.
     fn print(&self, json: &str) -> Result<()> {
         let value = serde_json::from_str::<Value>(json);

@@ -14,7 +14,7 @@ use crate::sse::EventStream;
 
 pub async fn call(call: &Call<'_>) -> Result<()> {
     let response = send(call, "tasks/send", "application/json").await?;
-    let body = response.text().await.map_err(|error| call.client.broken(error))?;
+    let body = call.body(response).await?;
     let task = result(call, &body)?;
     if call.output.json() {
         call.output.document(&task)?;
@@ -33,7 +33,7 @@ pub async fn call(call: &Call<'_>) -> Result<()> {
 
 pub async fn stream(call: &Call<'_>) -> Result<()> {
     let response = send(call, "tasks/sendSubscribe", "text/event-stream").await?;
-    let mut events = EventStream::new(call.client, response);
+    let mut events = EventStream::new(call.client, response).shown(call.wire);
     let mut printer = Printer::new(call.output);
     let mut id = None;
     while let Some(message) = events.next().await? {
@@ -83,11 +83,11 @@ async fn send(call: &Call<'_>, method: &str, accept: &str) -> Result<Response> {
     if accept == "application/json" {
         request = request.timeout(PATIENCE);
     }
-    let response = call.client.send(request).await?;
+    let response = call.client.send_shown(request, call.wire).await?;
     if response.status().is_success() {
         return Ok(response);
     }
-    Err(Problem::Refused(Box::new(client::refusal(response).await)).into())
+    Err(Problem::Refused(Box::new(client::refusal_shown(response, call.wire).await)).into())
 }
 
 /// The `result` of a JSON-RPC answer, or its `error` as a refusal.

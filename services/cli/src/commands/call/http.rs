@@ -15,14 +15,14 @@ const TASK_HEADER: &str = "pleat-task-id";
 
 pub async fn call(call: &Call<'_>) -> Result<()> {
     let response = send(call, "application/json").await?;
-    let body = response.text().await.map_err(|error| call.client.broken(error))?;
+    let body = call.body(response).await?;
     if body.is_empty() { Ok(()) } else { call.print(&body) }
 }
 
 pub async fn stream(call: &Call<'_>) -> Result<()> {
     let response = send(call, "text/event-stream").await?;
     let task = task_of(&response);
-    let mut events = EventStream::new(call.client, response);
+    let mut events = EventStream::new(call.client, response).shown(call.wire);
     let mut printer = Printer::new(call.output);
     while let Some(message) = events.next().await? {
         let update = read_event(&message.data, &call.client.url())?;
@@ -60,11 +60,11 @@ async fn send(call: &Call<'_>, accept: &str) -> Result<Response> {
     if accept == "application/json" {
         request = request.timeout(PATIENCE);
     }
-    let response = call.client.send(request).await?;
+    let response = call.client.send_shown(request, call.wire).await?;
     if response.status().is_success() {
         return Ok(response);
     }
-    let refusal = client::refusal(response).await;
+    let refusal = client::refusal_shown(response, call.wire).await;
     if refusal.task.is_none() {
         return Err(Problem::Refused(Box::new(refusal)).into());
     }
