@@ -1,5 +1,7 @@
 //! `pleat dev`: the whole platform on this machine, with an embedded database and a demo tenant.
 
+mod watch;
+
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -11,17 +13,21 @@ use bytes::Bytes;
 use clap::Args;
 use pleat_domain::{Plans, Scope, Scopes, Tenant, TenantSlug};
 use pleat_engine::{Engine, EngineConfig, EngineError, MasterKey, Upload};
+use tokio_util::task::AbortOnDropHandle;
 
+use self::watch::Watch;
 use crate::config::{Config, Settings};
 use crate::dev_file::DevFile;
 use crate::node::{Node, Servers};
 use crate::node_args::NodeArgs;
+use crate::output::Output;
 use crate::problem::Problem;
 use crate::signals::Signals;
 
 const EXAMPLES: &str = "\
 Examples:
-  pleat dev
+  pleat dev                                                 deploys the functions of this directory when saved
+  pleat dev --watch functions                               of another one
   pleat dev --listen 127.0.0.1:0 --data-dir /tmp/pleat      any free port; ready when DIR/dev.json is there";
 
 /// This machine only: what runs here has no master key of its operator's.
@@ -40,12 +46,31 @@ const DEMO: &[(&str, &str)] = &[
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DevArgs {
+    /// Deploy the functions of this directory when they are saved [default: the working directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_watch")]
+    watch: Option<PathBuf>,
+    /// Deploy only what is deployed by hand
+    #[arg(long)]
+    no_watch: bool,
     #[command(flatten)]
     pub node: NodeArgs,
 }
 
-pub async fn run(config: &Config) -> anyhow::Result<()> {
+impl DevArgs {
+    fn watched(&self) -> anyhow::Result<Option<PathBuf>> {
+        if self.no_watch {
+            return Ok(None);
+        }
+        let directory = self.watch.clone().unwrap_or_else(|| PathBuf::from("."));
+        let found = directory.canonicalize();
+        let found = found.map_err(|source| Problem::Unreadable { path: directory, source })?;
+        Ok(Some(found))
+    }
+}
+
+pub async fn run(args: &DevArgs, config: &Config, output: &Output) -> anyhow::Result<()> {
     let settings = &config.settings;
+    let watched = args.watched()?;
     let mut signals = Signals::listen()?;
     let data_dir = prepare(Path::new(&settings.server.data_dir))?;
     let _lock = lock(&data_dir)?;
@@ -64,12 +89,33 @@ pub async fn run(config: &Config) -> anyhow::Result<()> {
         started = start(&node, settings, &slug, &data_dir) => started.map(Some),
         () = signals.told_to_stop() => Ok(None),
     };
+    let started = started.map(Option::unzip);
+    let (started, _watch) = match started {
+        Ok((servers, file)) => (Ok(servers), watch(watched, file.as_ref(), output)),
+        Err(error) => (Err(error), None),
+    };
     let served = node.serve(started, &mut signals).await;
     DevFile::remove(&data_dir)?;
     served
 }
 
-async fn start(node: &Node, settings: &Settings, slug: &TenantSlug, data_dir: &Path) -> anyhow::Result<Servers> {
+/// The functions of the directory, from when the server answers to when it ends.
+fn watch(directory: Option<PathBuf>, file: Option<&DevFile>, output: &Output) -> Option<AbortOnDropHandle<()>> {
+    match Watch::start(directory?, file?, *output) {
+        Ok(watch) => Some(watch),
+        Err(error) => {
+            tracing::warn!(error = error.to_string(), "the directory is not watched");
+            None
+        }
+    }
+}
+
+async fn start(
+    node: &Node,
+    settings: &Settings,
+    slug: &TenantSlug,
+    data_dir: &Path,
+) -> anyhow::Result<(Servers, DevFile)> {
     let servers = node.bind(settings.listen(LISTEN)?, settings).await?;
     let file = furnish(&node.engine, slug, servers.main.address()?).await?;
     file.write(data_dir)?;
@@ -77,7 +123,7 @@ async fn start(node: &Node, settings: &Settings, slug: &TenantSlug, data_dir: &P
         // Whoever reads `dev.json` need not read the greeting.
         tracing::debug!(error = error.to_string(), "nobody reads the greeting");
     }
-    Ok(servers)
+    Ok((servers, file))
 }
 
 /// The data directory, private to its owner but passable: the database may have to run as another user.

@@ -66,7 +66,7 @@ fn start(arguments: Arguments, output: &Output) -> anyhow::Result<()> {
     logging::start(config.as_ref().filter(|_| command.serves()).map(|config| &config.settings), spans)?;
     let done = runtime.block_on(Box::pin(async {
         match (command, config) {
-            (Command::Dev(_), Some(config)) => dev::run(&config).await,
+            (Command::Dev(args), Some(config)) => dev::run(&args, &config, output).await,
             (Command::Serve(_), Some(config)) => serve::run(&config).await,
             (Command::Doctor(_), Some(config)) => doctor::run(&config, output).await,
             (Command::Config(args), Some(config)) => config::show::run(&args, &config, output),

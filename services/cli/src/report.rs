@@ -27,6 +27,11 @@ pub fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     ExitCode::from(problem.map_or(1, Problem::exit_code))
 }
 
+/// The error as people read it, for who goes on after it.
+pub fn text(error: &anyhow::Error) -> String {
+    as_text(error.chain().find_map(|cause| cause.downcast_ref::<Problem>()), &causes(error))
+}
+
 fn is_broken_pipe(cause: &(dyn Error + 'static)) -> bool {
     cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
