@@ -11,6 +11,7 @@
 
 mod a2a;
 mod architecture;
+mod authoring;
 mod capabilities;
 mod card;
 mod cli;
@@ -30,3 +31,4 @@ mod runtime;
 mod smoke;
 mod store_faults;
 mod streams;
+mod watch;

@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use pleat_domain::{PlanName, SettingName, SkillName, TenantSlug};
 
 use crate::commands::{
-    call, card, completions, deploy, functions, issuers, keys, logs, secrets, settings, tasks, tenants, usage, version,
+    call, card, completions, deploy, functions, init, issuers, keys, logs, secrets, settings, tasks, tenants, usage,
+    version,
 };
 use crate::config::show;
 use crate::node_args::NodeArgs;
@@ -14,7 +15,8 @@ use crate::{dev, doctor, serve};
 
 const EXAMPLES: &str = "\
 Examples:
-  pleat dev                             start the platform here, with a demo tenant
+  pleat init greeter -t js              make a function to begin from
+  pleat dev                             start the platform here, with a demo tenant; deploys what you save
   pleat deploy hello.js                 deploy a function
   pleat call hello '{\"name\":\"Ada\"}'     call it
   pleat logs -f                         follow what it logs
@@ -68,6 +70,7 @@ impl Globals {
 pub enum Command {
     Dev(dev::DevArgs),
     Serve(serve::ServeArgs),
+    Init(init::InitArgs),
     Deploy(deploy::DeployArgs),
     List(functions::ListArgs),
     Versions(functions::VersionsArgs),

@@ -5,6 +5,7 @@ pub mod card;
 pub mod completions;
 pub mod deploy;
 pub mod functions;
+pub mod init;
 pub mod issuers;
 pub mod keys;
 pub mod logs;
@@ -57,6 +58,7 @@ pub fn parse<T: DeserializeOwned>(answer: Value) -> Result<T> {
 
 pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
     match command {
+        Command::Init(args) => init::run(args, context),
         Command::Deploy(args) => deploy::run(args, context).await,
         Command::List(_) => functions::list(context).await,
         Command::Versions(args) => functions::versions(args, context).await,

@@ -10,10 +10,12 @@ mod config;
 mod dev;
 mod dev_file;
 mod doctor;
+mod embedded;
 mod logging;
 mod node;
 mod node_args;
 mod output;
+mod package;
 mod problem;
 mod progress;
 mod report;
@@ -22,6 +24,7 @@ mod signals;
 mod sse;
 mod target;
 mod telemetry;
+mod wire;
 
 use std::process::ExitCode;
 

@@ -96,3 +96,12 @@ pub fn excerpt(text: &str, most: usize) -> String {
     let kept: String = first.chars().take(most.saturating_sub(1)).collect();
     kept + "…"
 }
+
+/// Bytes as people read them.
+pub fn size(bytes: usize) -> String {
+    match bytes {
+        0..=1023 => format!("{bytes} B"),
+        1024..=1_048_575 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}

@@ -80,7 +80,7 @@ async fn what_is_no_function_is_refused_with_the_reason() {
     tenant.pleat(&["deploy", &text]).await.failed(2).says(&[
         "cannot tell what",
         "notes.txt",
-        "hint: deploy a .js or .ts file",
+        "hint: deploy a .js, .ts or .py file",
     ]);
     let missing = tenant.pleat(&["deploy", "missing.js"]).await.failed(1);
     missing.says(&[

@@ -26,6 +26,7 @@ async fn every_command_has_help_with_an_example_of_itself() {
     let known = [
         "dev",
         "serve",
+        "init",
         "deploy",
         "list",
         "versions",

@@ -29,12 +29,16 @@ pub fn runtime() -> Runtime {
 const DEPLOY_PATIENCE: Duration = Duration::from_secs(240);
 
 fn new_runtime(directory: &tempfile::TempDir, instances: u32) -> Runtime {
+    Runtime::start(runtime_config(directory, instances)).expect("the runtime starts")
+}
+
+fn runtime_config(directory: &tempfile::TempDir, instances: u32) -> RuntimeConfig {
     let compiler = vec![OsString::from(super::pleat()), OsString::from("__compile")];
     let mut config = RuntimeConfig::new(directory.path(), compiler);
     config.pool = PoolSize { instances };
     // Other tests compete for the machine; the limit on CPU time stays.
     config.compile.wall = DEPLOY_PATIENCE;
-    Runtime::start(config).expect("the runtime starts")
+    config
 }
 
 /// A server with the tenant `acme`, whose keys are here by name.
@@ -86,6 +90,17 @@ impl TestServer {
         let runtime = new_runtime(&directory, instances);
         let store = StoreConfig::new(database().await);
         (Self::put_together(store, runtime.clone(), engine_config, |_| {}).await, runtime, directory)
+    }
+
+    /// On a runtime of its own that may take long to compile: this build of the compiler is not optimised, and needs
+    /// three times what the one that is shipped does.
+    pub async fn start_patient() -> (Self, tempfile::TempDir) {
+        let directory = tempfile::tempdir().expect("a directory for artefacts");
+        let mut config = runtime_config(&directory, 8);
+        config.compile.cpu = DEPLOY_PATIENCE;
+        let runtime = Runtime::start(config).expect("the runtime starts");
+        let store = StoreConfig::new(database().await);
+        (Self::put_together(store, runtime, |_| {}, |_| {}).await, directory)
     }
 
     async fn put_together(

@@ -1,30 +1,32 @@
 //! `pleat deploy`: a file becomes a function. What the file contains is the server's to judge.
 
-mod gather;
-mod imports;
-
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use pleat_domain::{Grants, SkillName, Visibility, limits};
-use reqwest::Method;
+use pleat_domain::{Grants, SkillName, Visibility};
 use reqwest::header::CONTENT_TYPE;
+use reqwest::{Method, Url};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::arguments::skill_name;
 use crate::client::Client;
 use crate::commands::{Context, parse};
-use crate::output::Table;
+use crate::output::{Table, size};
+use crate::package::{Package, project};
 use crate::problem::Problem;
 use crate::target::Role;
 
 const EXAMPLES: &str = "\
 Examples:
+  pleat deploy                                      the functions of this directory
   pleat deploy hello.js
   pleat deploy src/hello.ts                         with the files that it imports
   pleat deploy hello.js --public                    anybody may call it
+  pleat deploy wordcount.py                         built with componentize-py
+  pleat deploy ./my-crate                           built with cargo for wasm32-wasip2
   pleat deploy target/wasm32-wasip2/release/echo.wasm --name echo
   pleat deploy weather.js --grant secret:API_KEY --grant host:api.example.com
   pleat deploy weather.js --grant all               everything that it asks for
@@ -32,12 +34,15 @@ Examples:
 A function asks for capabilities in its manifest; it gets those that --grant names: public, secret:NAME, config:NAME,
 host:NAME, skill:NAME, kv. A later version keeps what it still asks for; what it asks for anew needs --grant again.";
 
-/// Deploy functions: .js or .ts, a component as .wasm or .wat
+/// A large component takes half a minute to compile, and may have to wait for others.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Deploy functions: .js, .ts, .py, a Rust crate, a component as .wasm or .wat
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DeployArgs {
-    /// The files, one function each
-    #[arg(required = true, value_name = "FILE")]
+    /// Files, one function each, or directories [default: the functions of this directory]
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The function's name [default: what its manifest says, else the file's name]
     #[arg(long, value_name = "NAME", value_parser = skill_name)]
@@ -71,25 +76,45 @@ struct Deployed {
 }
 
 pub async fn run(args: &DeployArgs, context: &Context<'_>) -> Result<()> {
-    if args.name.is_some() && args.files.len() > 1 {
+    let files = chosen(&args.files)?;
+    if args.name.is_some() && files.len() > 1 {
         return Err(Problem::usage("--name fits one file only", "deploy the files one by one").into());
     }
     let client = context.connect(Role::Deployer)?;
-    for file in &args.files {
+    for file in &files {
         let what = || format!("could not deploy `{}`", file.display());
         deploy(args, file, &client, context).await.with_context(what)?;
     }
     Ok(())
 }
 
+/// A directory stands for the functions in it.
+fn chosen(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
+    let here = [PathBuf::from(".")];
+    let paths = if paths.is_empty() { here.as_slice() } else { paths };
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let found = project::functions(path);
+        if found.is_empty() {
+            let message = format!("there is no function in `{}`", path.display());
+            let hint =
+                "name a file, or make a function with `pleat init`; docs/cli.md tells how functions are recognised";
+            return Err(Problem::usage(message, hint));
+        }
+        files.extend(found);
+    }
+    Ok(files)
+}
+
 async fn deploy(args: &DeployArgs, file: &Path, client: &Client, context: &Context<'_>) -> Result<()> {
-    let Contents { file_name, content_type, bytes } = contents(file)?;
-    let mut url = client.in_tenant(&["functions"]).await?;
-    add_options(args, &file_name, &mut url);
-    context.output.note(&format!("deploying {} ({})", file.display(), size(bytes.len())));
+    let package = Package::of(file, context.output)?;
+    context.output.note(&format!("deploying {} ({})", file.display(), size(package.bytes.len())));
     let started = Instant::now();
-    let request = client.request(Method::POST, url).header(CONTENT_TYPE, content_type).body(bytes);
-    let answer = client.answer(request).await?;
+    let answer = upload(package, client, |url| add_options(args, url)).await?;
     let milliseconds = started.elapsed().as_millis();
     if context.output.json() {
         return Ok(context.output.row(&answer)?);
@@ -97,57 +122,17 @@ async fn deploy(args: &DeployArgs, file: &Path, client: &Client, context: &Conte
     describe(parse(answer)?, milliseconds, context)
 }
 
-/// What is sent.
-struct Contents {
-    file_name: String,
-    content_type: &'static str,
-    bytes: Vec<u8>,
+/// Sends a package; `options` are added to the query. The answer is the server's.
+pub async fn upload(package: Package, client: &Client, options: impl FnOnce(&mut Url)) -> Result<Value> {
+    let mut url = client.in_tenant(&["functions"]).await?;
+    url.query_pairs_mut().append_pair("fileName", &package.file_name);
+    options(&mut url);
+    let request = client.request(Method::POST, url).header(CONTENT_TYPE, package.content_type).body(package.bytes);
+    client.answer_within(request, PATIENCE).await
 }
 
-fn contents(file: &Path) -> Result<Contents, Problem> {
-    let (file_name, content_type) = kind(file)?;
-    let bytes = read(file)?;
-    // A file that is too large for a script, or no text at all, is sent as it is and refused with the reason.
-    let is_script = content_type.ends_with("script") && bytes.len() <= limits::SCRIPT_UPLOAD;
-    if is_script
-        && std::str::from_utf8(&bytes).is_ok()
-        && let Some(bundle) = gather::gather(file)?
-    {
-        let file_name = format!("{file_name}.bundle");
-        return Ok(Contents { file_name, content_type: "application/vnd.pleat.bundle+json", bytes: bundle.to_bytes() });
-    }
-    Ok(Contents { file_name, content_type, bytes })
-}
-
-fn kind(file: &Path) -> Result<(String, &'static str), Problem> {
-    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let content_type = match extension.to_ascii_lowercase().as_str() {
-        "js" | "mjs" => "application/javascript",
-        "ts" | "mts" => "application/typescript",
-        "wasm" => "application/wasm",
-        "wat" => "text/plain",
-        _ => {
-            let message = format!("cannot tell what `{}` is by its name", file.display());
-            return Err(Problem::usage(message, "deploy a .js or .ts file, or a component as .wasm or .wat"));
-        }
-    };
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok((name, content_type))
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, Problem> {
-    let unreadable = |source| Problem::Unreadable { path: file.to_owned(), source };
-    let length = std::fs::metadata(file).map_err(unreadable)?.len();
-    if length > limits::COMPONENT_UPLOAD as u64 {
-        let message = format!("it has {length} bytes; the most is {}", size(limits::COMPONENT_UPLOAD));
-        return Err(Problem::failed(message, "build it for release, and strip what is not needed"));
-    }
-    std::fs::read(file).map_err(unreadable)
-}
-
-fn add_options(args: &DeployArgs, file_name: &str, url: &mut reqwest::Url) {
+fn add_options(args: &DeployArgs, url: &mut Url) {
     let mut query = url.query_pairs_mut();
-    query.append_pair("fileName", file_name);
     if let Some(name) = &args.name {
         query.append_pair("name", name.as_str());
     }
@@ -194,13 +179,4 @@ fn capabilities(requested: &Grants, before: &Grants, granted: &Grants) -> Option
         table.row([capability.to_string(), word(before.contains(&capability)), word(granted.contains(&capability))]);
     }
     Some(table.render())
-}
-
-/// Bytes as people read them.
-pub fn size(bytes: usize) -> String {
-    match bytes {
-        0..=1023 => format!("{bytes} B"),
-        1024..=1_048_575 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-    }
 }

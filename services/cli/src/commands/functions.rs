@@ -7,9 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::arguments::skill_name;
-use crate::commands::deploy::size;
 use crate::commands::{Context, parse};
-use crate::output::{Table, excerpt, moment};
+use crate::output::{Table, excerpt, moment, size};
 use crate::target::Role;
 
 /// List the deployed functions

@@ -15,20 +15,7 @@ const MARKS: [&str; 5] = ["package.json", "tsconfig.json", "deno.json", "jsconfi
 /// The entry and all that it imports; nothing if it imports no file.
 pub fn gather(entry: &Path) -> Result<Option<Bundle>, Problem> {
     let entry = canonical(entry)?;
-    let root = root(&entry);
-    let mut files = BTreeMap::new();
-    let mut wanted = vec![entry.clone()];
-    while let Some(path) = wanted.pop() {
-        if files.contains_key(&path) {
-            continue;
-        }
-        let text = read(&path)?;
-        let is_script = path.extension().is_none_or(|extension| extension != "json");
-        for specifier in if is_script { imports::relative(&text) } else { Vec::new() } {
-            wanted.extend(resolve(&path, &specifier, &root)?);
-        }
-        files.insert(path, text);
-    }
+    let files = files(&entry)?;
     if files.len() == 1 {
         return Ok(None);
     }
@@ -41,6 +28,31 @@ pub fn gather(entry: &Path) -> Result<Option<Bundle>, Problem> {
     let bundle = Bundle::new(relative(&entry), named)
         .map_err(|fault| Problem::failed(fault.to_string(), "import less, or build a single file of it"))?;
     Ok(Some(bundle))
+}
+
+/// The files that a script is made of, as far as they can be read.
+pub fn sources(entry: &Path) -> Vec<PathBuf> {
+    let found = canonical(entry).and_then(|entry| files(&entry));
+    found.map_or_else(|_| vec![entry.to_owned()], |files| files.into_keys().collect())
+}
+
+/// The entry and all that it imports, with their texts.
+fn files(entry: &Path) -> Result<BTreeMap<PathBuf, String>, Problem> {
+    let root = root(entry);
+    let mut files = BTreeMap::new();
+    let mut wanted = vec![entry.to_owned()];
+    while let Some(path) = wanted.pop() {
+        if files.contains_key(&path) {
+            continue;
+        }
+        let text = read(&path)?;
+        let is_script = path.extension().is_none_or(|extension| extension != "json");
+        for specifier in if is_script { imports::relative(&text) } else { Vec::new() } {
+            wanted.extend(resolve(&path, &specifier, &root)?);
+        }
+        files.insert(path, text);
+    }
+    Ok(files)
 }
 
 /// The file that is meant, if there is one.
