@@ -2,20 +2,24 @@
 //!
 //! Building one needs componentize-py, which not every machine has, and half a minute. These tests are therefore marked
 //! as ignored, so that a run without them says so; `.ci/run` installs the tool and runs them in a step of its own:
-//! `PLEAT_COMPONENTIZE_PY=… cargo test -p pleat --test e2e authoring::python -- --ignored`.
+//! `PLEAT_COMPONENTIZE_PY=… cargo test -p pleat --test e2e authoring::python -- --ignored --test-threads 1`.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::Desk;
-use crate::harness::binary::{Ran, run};
+use crate::harness::binary::{Ran, run_within};
 use crate::harness::{TestServer, root};
 
 const VARIABLE: &str = "PLEAT_COMPONENTIZE_PY";
+/// Building, and compiling without optimisation, on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(290);
 
 async fn deploy(desk: &Desk, directory: &std::path::Path, arguments: &[&str]) -> Ran {
     let tool = std::env::var(VARIABLE).unwrap_or_else(|_| panic!("set {VARIABLE} to the path of componentize-py"));
     let mut command = desk.command(directory, &[&["deploy"], arguments].concat());
-    run(command.env(VARIABLE, tool)).await
+    run_within(command.env(VARIABLE, tool), None, PATIENCE).await
 }
 
 #[tokio::test]

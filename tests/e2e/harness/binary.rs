@@ -84,6 +84,10 @@ pub async fn run(command: &mut Command) -> Ran {
 
 /// Runs to the end, with `input` on its stdin.
 pub async fn run_with(command: &mut Command, input: Option<&[u8]>) -> Ran {
+    run_within(command, input, PATIENCE).await
+}
+
+pub async fn run_within(command: &mut Command, input: Option<&[u8]>, patience: Duration) -> Ran {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if input.is_some() {
         command.stdin(Stdio::piped());
@@ -92,7 +96,7 @@ pub async fn run_with(command: &mut Command, input: Option<&[u8]>) -> Ran {
     if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
         stdin.write_all(input).await.expect("it reads its input");
     }
-    let output = tokio::time::timeout(PATIENCE, child.wait_with_output()).await;
+    let output = tokio::time::timeout(patience, child.wait_with_output()).await;
     let output = output.unwrap_or_else(|_| panic!("{command:?} does not end")).expect("it can be waited for");
     Ran {
         code: output.status.code().unwrap_or(-1),
