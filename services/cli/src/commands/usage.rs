@@ -10,8 +10,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::arguments::skill_name;
 use crate::commands::Context;
-use crate::commands::deploy::size;
-use crate::output::Table;
+use crate::output::{Table, size};
 use crate::target::Role;
 
 const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
