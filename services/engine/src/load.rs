@@ -15,10 +15,26 @@ impl Engine {
             Err(error) if error.lacks_source() => {}
             other => return Ok(other?),
         }
+        self.fetch_source(tenant, version).await?;
+        Ok(runtime.load(version).await?)
+    }
+
+    /// Compiled without being loaded, when nothing else is to be compiled. `false`: it was there.
+    pub(crate) async fn renew(&self, tenant: TenantId, version: &VersionRef) -> Result<bool, EngineError> {
+        let runtime = &self.inner.runtime;
+        match runtime.renew(version).await {
+            Err(error) if error.lacks_source() => {}
+            other => return Ok(other?),
+        }
+        self.fetch_source(tenant, version).await?;
+        Ok(runtime.renew(version).await?)
+    }
+
+    async fn fetch_source(&self, tenant: TenantId, version: &VersionRef) -> Result<(), EngineError> {
         match self.inner.store.tenant(tenant).source(version.hash).await? {
-            Some(source) => runtime.keep_source(version.hash, source.into()).await?,
+            Some(source) => self.inner.runtime.keep_source(version.hash, source.into()).await?,
             None => tracing::error!(version = ?version.hash, "the source of a version is nowhere; deploy it again"),
         }
-        Ok(runtime.load(version).await?)
+        Ok(())
     }
 }

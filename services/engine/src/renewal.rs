@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use pleat_domain::TenantId;
 use pleat_runtime::VersionRef;
 
 use crate::engine::Engine;
@@ -40,9 +41,9 @@ impl Engine {
         }
         tracing::info!(versions = total, "compiling versions again for this engine, in the background");
         let mut failed = 0_u32;
-        for (done, version) in missing.iter().enumerate() {
+        for (done, (tenant, version)) in missing.iter().enumerate() {
             metrics::gauge!("pleat_recompile_pending").set((total - done) as f64);
-            let result = match runtime.renew(version).await {
+            let result = match self.renew(*tenant, version).await {
                 // A call came first.
                 Ok(false) => continue,
                 Ok(true) => "ok",
@@ -60,7 +61,7 @@ impl Engine {
     }
 
     /// The active versions of all tenants that this engine has no code for.
-    async fn without_code(&self) -> Result<Vec<VersionRef>, EngineError> {
+    async fn without_code(&self) -> Result<Vec<(TenantId, VersionRef)>, EngineError> {
         let mut missing = Vec::new();
         for tenant in self.inner.store.list_tenants().await? {
             for row in self.tenant_store(&tenant).catalog().await?.functions {
@@ -68,7 +69,7 @@ impl Engine {
                 let Ok(language) = row.language.parse() else { continue };
                 let version = VersionRef { hash: row.hash, language, file_name: row.file_name };
                 if !self.inner.runtime.has_code(&version) {
-                    missing.push(version);
+                    missing.push((tenant.id, version));
                 }
             }
         }
