@@ -80,6 +80,7 @@ impl Noise {
                 message: None,
                 context: None,
                 alias: None,
+                once: None,
                 door: Door::Http,
             };
             streams.push(engine.start(invocation).await.context("starting a spinning guest")?.1);
