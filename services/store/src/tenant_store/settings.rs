@@ -84,6 +84,7 @@ impl TenantStore {
         for statement in [
             "DELETE FROM secrets WHERE tenant_id = $1",
             "DELETE FROM settings WHERE tenant_id = $1",
+            "DELETE FROM jwt_issuers WHERE tenant_id = $1",
             "DELETE FROM key_values WHERE tenant_id = $1",
             "DELETE FROM key_value_usage WHERE tenant_id = $1",
         ] {
