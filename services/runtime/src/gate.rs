@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use futures::task::AtomicWaker;
 use pleat_domain::turns::Turns;
@@ -75,6 +75,28 @@ impl Gate {
         }
     }
 
+    /// Puts who has a ticket at the end of its line and lets the next one in. `None`: nobody waits, the ticket stays.
+    fn swap(&self, party: Party, waker: &Waker) -> Option<Arc<Waiter>> {
+        if self.counts.load(Ordering::Acquire) < WAITING {
+            return None;
+        }
+        let mut waiting = self.lock();
+        if waiting.is_empty() {
+            return None;
+        }
+        let waiter = Arc::new(Waiter::default());
+        waiter.waker.register(waker);
+        // One more waits and one fewer: the counts stay as they are.
+        waiting.push(party, Arc::clone(&waiter));
+        let next = waiting.pop();
+        drop(waiting);
+        if let Some((_, next)) = next {
+            next.granted.store(true, Ordering::Release);
+            next.waker.wake();
+        }
+        Some(waiter)
+    }
+
     fn leave(&self, party: Party, waiter: &Arc<Waiter>) {
         let mut waiting = self.lock();
         let left = waiting.remove(party, |other| Arc::ptr_eq(other, waiter)).is_some();
@@ -127,7 +149,17 @@ impl Turn {
         Poll::Ready(())
     }
 
-    /// Lets the next one in.
+    /// Lets the next one in and lines up again, at once: a call that lined up only when it is polled again would find
+    /// that others have had several turns meanwhile.
+    pub(crate) fn take_turns(&mut self, context: &Context<'_>) {
+        if matches!(self.place, Place::Inside)
+            && let Some(waiter) = self.gate.swap(self.party, context.waker())
+        {
+            self.place = Place::InLine(waiter);
+        }
+    }
+
+    /// Lets the next one in, and stays outside.
     pub(crate) fn give_way(&mut self) {
         match std::mem::replace(&mut self.place, Place::Outside) {
             Place::Outside => {}

@@ -23,14 +23,22 @@ pub(crate) struct Meter {
     /// The clock of the poll under way.
     exact: AtomicBool,
     ticked: AtomicBool,
+    /// Whether the last poll ended at a tick.
+    interrupted: AtomicBool,
 }
 
 impl Meter {
     /// CPU time so far, called inside a poll at an epoch tick.
     pub(crate) fn tick(&self) -> Duration {
         self.ticked.store(true, Relaxed);
+        self.interrupted.store(true, Relaxed);
         let now = nanos(self.exact.load(Relaxed)).saturating_sub(self.poll_began.load(Relaxed));
         Duration::from_nanos(self.used.load(Relaxed) + now)
+    }
+
+    /// Whether the guest gave way at a tick and would go on at once, rather than wait for something.
+    pub(crate) fn wants_more(&self) -> bool {
+        self.interrupted.load(Relaxed)
     }
 
     /// CPU time of the polls that have ended.
@@ -44,6 +52,7 @@ impl Meter {
         poll_fn(|context| {
             let exact = self.ticked.load(Relaxed);
             self.exact.store(exact, Relaxed);
+            self.interrupted.store(false, Relaxed);
             let began = nanos(exact);
             self.poll_began.store(began, Relaxed);
             let poll = work.as_mut().poll(context);

@@ -56,10 +56,13 @@ impl Pace {
             ready!(self.turn.poll_ready(context));
             let polled = work.as_mut().poll(context);
             if polled.is_pending() {
-                self.turn.give_way();
                 if meter.used() > QUICK && !self.is_slow.load(Relaxed) {
                     self.turn.change_to(&self.slow);
                     self.is_slow.store(true, Relaxed);
+                } else if meter.wants_more() {
+                    self.turn.take_turns(context);
+                } else {
+                    self.turn.give_way();
                 }
             }
             polled

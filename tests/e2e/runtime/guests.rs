@@ -1,5 +1,6 @@
 //! What surrounds a guest: nothing that was not given, no trace of earlier calls, no harm to neighbours.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pleat_domain::{CallLimits, Reason};
@@ -169,6 +170,40 @@ async fn a_spinning_neighbour_is_not_felt() {
     // none would wait for less than thirty; the lower quartile is what a busy machine leaves alone.
     assert!(waits[12] < Duration::from_millis(10), "{waits:?}");
     cancel.cancel();
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn parties_share_the_processor_equally_however_many_calls_they_have() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = RuntimeConfig::new(directory.path(), vec![crate::harness::pleat().into(), "__compile".into()]);
+    config.pool = PoolSize { instances: 16 };
+    config.workers = 1;
+    let runtime = Runtime::start(config).unwrap();
+    let ended = Arc::new(Mutex::new(Vec::new()));
+    // All made before any is started: they should compete from the start.
+    let mut ready = Vec::new();
+    for party in [1, 1, 1, 1, 1, 1, 1, 1, 2] {
+        let mut call = start(&runtime, json!({"do": "spin"}), &CancellationToken::new()).await;
+        call.party = Party(party);
+        call.limits.cpu_ms = 200;
+        ready.push(call);
+    }
+    let run = |call: Call| {
+        let (runtime, ended) = (runtime.clone(), Arc::clone(&ended));
+        tokio::spawn(async move {
+            let party = call.party;
+            assert_eq!(failure(runtime.call(call).await).reason, Reason::CpuLimit);
+            ended.lock().unwrap().push(party);
+        })
+    };
+    let calls: Vec<_> = ready.into_iter().map(run).collect();
+    for call in calls {
+        call.await.unwrap();
+    }
+    // All need the same time. The one that came last has half of the processor to itself.
+    let ended = ended.lock().unwrap().clone();
+    assert_eq!(ended[0], Party(2), "{ended:?}");
     runtime.shutdown().await;
 }
 
