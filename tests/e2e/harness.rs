@@ -5,14 +5,14 @@ pub mod binary;
 pub mod cluster;
 mod database;
 pub mod dev;
-mod guest;
+pub mod guest;
 pub mod project;
 mod redact;
 mod server;
 mod sse;
 
 pub use database::database;
-pub use guest::{answering, crafted, recursing, spinning};
+pub use guest::{answering, recursing, spinning};
 pub use redact::redacted;
 pub use server::{TestServer, read, runtime};
 pub use sse::{Frame, Stream, frames};

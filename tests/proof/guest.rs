@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::crafted;
+use crate::harness::guest::crafted;
 
 /// WASI's clock, for guests that wait.
 const CLOCK: &str = r#"
