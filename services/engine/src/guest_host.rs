@@ -91,7 +91,7 @@ impl HostCalls for GuestHost {
     }
 
     fn list_keys(&mut self, prefix: String, cursor: Option<String>, limit: u32) -> Work<Result<KeyPage, KvError>> {
-        self.reach.list_keys(prefix, cursor, limit)
+        self.reach.list_keys(prefix, cursor.as_deref(), limit)
     }
 
     fn call(&mut self, skill: String, input: Raw) -> Result<Work<Result<Raw, CallError>>, CallError> {

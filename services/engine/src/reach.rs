@@ -83,13 +83,8 @@ impl Reach {
         self.kept(move |store| async move { store.increment_value(&key, delta).await })
     }
 
-    pub(crate) fn list_keys(
-        &self,
-        prefix: String,
-        cursor: Option<String>,
-        limit: u32,
-    ) -> Work<Result<KeyPage, KvError>> {
-        let Ok(above) = cursor.as_deref().map(place_of).transpose() else {
+    pub(crate) fn list_keys(&self, prefix: String, cursor: Option<&str>, limit: u32) -> Work<Result<KeyPage, KvError>> {
+        let Ok(above) = cursor.map(place_of).transpose() else {
             let fault = KvError::InvalidKey("the cursor is not one that a list has given out".to_owned());
             return std::future::ready(Err(fault)).boxed();
         };

@@ -87,6 +87,7 @@ pub trait HostCalls: Send {
     }
 
     /// Another skill. Dropping the work stops it.
+    #[expect(clippy::boxed_local, reason = "a raw value is a box wherever it goes")]
     fn call(&mut self, _skill: String, _input: Raw) -> Result<Work<Result<Raw, CallError>>, CallError> {
         Err(CallError::NotGranted)
     }

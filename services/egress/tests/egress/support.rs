@@ -37,10 +37,7 @@ pub async fn send(egress: &Egress, request: OutboundRequest) -> Result<OutboundR
 }
 
 pub async fn refusal(egress: &Egress, request: OutboundRequest) -> EgressError {
-    match send(egress, request).await {
-        Ok(response) => panic!("it was answered: {}", response.status),
-        Err(error) => error,
-    }
+    send(egress, request).await.map(|response| response.status).unwrap_err()
 }
 
 pub struct Server {
