@@ -13,6 +13,7 @@
 #![allow(clippy::large_futures, reason = "a proof has memory to spare")]
 
 mod canary;
+mod crash;
 mod guest;
 mod hostile;
 mod isolation;
@@ -47,7 +48,7 @@ use crate::options::{Options, Scale};
 use crate::row::{Row, say};
 
 /// In the order of the table.
-const PROOFS: &[&str] = &["isolation", "hostile", "canary", "swap", "ssrf", "tenants", "streams", "malformed"];
+const PROOFS: &[&str] = &["isolation", "hostile", "canary", "swap", "crash", "ssrf", "tenants", "streams", "malformed"];
 
 async fn prove_one(name: &str, scale: Scale) -> Vec<Row> {
     match name {
@@ -56,6 +57,7 @@ async fn prove_one(name: &str, scale: Scale) -> Vec<Row> {
         "canary" => canary::prove(scale).await,
         "swap" => swap::prove(scale).await,
         "ssrf" => ssrf::prove(scale).await,
+        "crash" => crash::prove(scale).await,
         "tenants" => tenants::prove(scale).await,
         "streams" => streams::prove(scale).await,
         "malformed" => malformed::prove(scale).await,
