@@ -29,6 +29,16 @@ async fn a_javascript_function_is_made_deployed_and_called() {
 }
 
 #[tokio::test]
+async fn a_typescript_function_is_made_deployed_and_called() {
+    let desk = Desk::new("init-ts").await;
+    let made = desk.pleat("", &["init", "-t", "ts", "typed"]).await.ok();
+    assert!(made.stdout.lines().any(|line| line == "typed/typed.ts"), "{made:?}");
+    let deployed = desk.pleat("typed", &["deploy"]).await.ok();
+    assert!(deployed.stdout.starts_with("typed v1 "), "{deployed:?}");
+    greets(&desk, "typed").await;
+}
+
+#[tokio::test]
 async fn a_rust_function_is_made_built_deployed_and_called() {
     let desk = Desk::new("init-rust").await;
     desk.pleat("", &["init", "-t", "rust", "crate", "--name", "rust-greeter"]).await.ok();
