@@ -12,8 +12,5 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(requested.hosts, manifest.capabilities.hosts);
     let kept = serde_json::to_string(&manifest).expect("a manifest can be kept");
     let again = Manifest::parse(&kept).expect("what is kept can be read");
-    let once_more = serde_json::to_string(&again).expect("a manifest can be kept");
-    let third = Manifest::parse(&once_more).expect("what is kept can be read");
-    // Fractions may be rounded when they are first read; after that nothing moves.
-    assert_eq!(serde_json::to_string(&third).expect("a manifest can be kept"), once_more);
+    assert_eq!(serde_json::to_string(&again).expect("a manifest can be kept"), kept);
 });

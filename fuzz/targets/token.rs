@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use claims::{Refused, Token, is_key_id};
 use libfuzzer_sys::fuzz_target;
-use pleat_domain::{Scope, Tenant, TenantId, TenantSlug};
+use pleat_domain::{PlanName, Scope, Tenant, TenantId, TenantSlug};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -37,6 +37,7 @@ fn take_apart(text: &str) {
     let tenant = Tenant {
         id: TenantId::from_row(Default::default()),
         slug: TenantSlug::parse("acme").expect("a name"),
+        plan: PlanName::standard(),
         created_at: time::OffsetDateTime::UNIX_EPOCH,
     };
     assert!(claims.check(&tenant, &[]).is_err(), "a token for nobody is for nobody here");
