@@ -140,13 +140,25 @@ impl Lease {
         }
         self.others.store(usize::try_from(others).unwrap_or(0), Ordering::Relaxed);
         self.epoch.send_replace(epoch);
-        self.beaten.send_replace(sent);
-        self.stand(Standing::Held { epoch });
+        if self.hold(epoch, lapsed) {
+            self.beaten.send_replace(sent);
+        }
         Ok(())
     }
 
-    fn stand(&self, standing: Standing) {
-        self.standing.send_if_modified(|now| std::mem::replace(now, standing) != standing);
+    /// `false`: the lease lapsed while the beat was on its way, and its epoch is over. The next beat begins another.
+    fn hold(&self, epoch: i64, lapsed_before: bool) -> bool {
+        let mut held = true;
+        self.standing.send_if_modified(|now| {
+            held = lapsed_before || *now != Standing::Lapsed;
+            let standing = if held { Standing::Held { epoch } } else { Standing::Lapsed };
+            std::mem::replace(now, standing) != standing
+        });
+        held
+    }
+
+    fn lapse(&self) {
+        self.standing.send_if_modified(|now| std::mem::replace(now, Standing::Lapsed) != Standing::Lapsed);
     }
 
     /// Leaves: what is still leased to this node is lost from now on.
@@ -177,7 +189,7 @@ pub(crate) async fn lapse_loop(lease: Arc<Lease>, stop: CancellationToken) {
             () = tokio::time::sleep_until(deadline) => {}
         }
         tracing::error!("this node could not prove that it lives; it stops what it runs and takes no work");
-        lease.stand(Standing::Lapsed);
+        lease.lapse();
         tokio::select! {
             () = stop.cancelled() => return,
             _ = beaten.changed() => {}
