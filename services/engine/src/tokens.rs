@@ -87,9 +87,9 @@ impl Engine {
             None => self.remote_key(tenant, &issuer.record, token.key_id()).await,
         };
         let key = key.ok_or(Refused::Key)?;
-        let claims = token.verified(|algorithm, signed, signature| key.check(algorithm, signed, signature))?;
         let audiences = if issuer.record.audiences.is_empty() { audiences } else { issuer.record.audiences.clone() };
-        claims.check(tenant, &audiences)?;
+        let claims = token.verified(|text| key.check(text, &issuer.record.issuer, &audiences))?;
+        claims.check(tenant)?;
         Ok(Principal::Token {
             issuer: issuer.record.id.clone(),
             subject: claims.subject(),
