@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::{OnceCell, Semaphore};
 
-use self::protocol::{Fault, Job, Own, Request};
+use self::protocol::{Fault, Job, Kept, Own, Request};
 use crate::config::CompileLimits;
 use crate::error::PrepareError;
 use crate::source::{Language, Source};
@@ -47,30 +47,46 @@ pub(crate) struct Compiler {
     cache_dir: PathBuf,
     /// Where the script engine is kept compiled, once it is.
     script_engine: OnceCell<PathBuf>,
+    functions: OnceCell<PathBuf>,
     types: OnceCell<PathBuf>,
 }
 
 impl Compiler {
     pub(crate) fn new(command: Vec<OsString>, limits: CompileLimits, cache_dir: &Path) -> Self {
         let slots = Semaphore::new(limits.concurrency.max(1));
-        let (script_engine, types) = (OnceCell::new(), OnceCell::new());
-        Self { command, limits, slots, cache_dir: cache_dir.to_owned(), script_engine, types }
+        let (script_engine, functions, types) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { command, limits, slots, cache_dir: cache_dir.to_owned(), script_engine, functions, types }
     }
 
     /// Native code for the engine of [`crate::machine`].
     pub(crate) async fn compile(&self, source: &Source, pace: Pace) -> Result<Vec<u8>, PrepareError> {
         let language = source.language;
-        let script_engine = if language.is_script() { Some(self.script_engine().await?.to_owned()) } else { None };
+        let mut kept = Kept::default();
+        if language.is_script() {
+            kept.script_engine = Some(self.script_engine().await?.to_owned());
+            kept.functions = Some(self.functions().await?.to_owned());
+        }
         // A bundle may have TypeScript in it.
-        let has_types = matches!(language, Language::TypeScript | Language::Bundle);
-        let types = if has_types { Some(self.types().await?.to_owned()) } else { None };
+        if matches!(language, Language::TypeScript | Language::Bundle) {
+            kept.types = Some(self.types().await?.to_owned());
+        }
         let file_name = source.file_name.clone();
-        self.run(Job::Compile { language, file_name, script_engine, types }, &source.bytes, pace).await
+        self.run(Job::Compile { language, file_name, kept }, &source.bytes, pace).await
+    }
+
+    /// Does now what the first script would wait for.
+    pub(crate) async fn warm_up(&self) -> Result<(), PrepareError> {
+        self.functions().await.map(drop)
     }
 
     /// The compiled script engine, made by a child of its own that is given nothing of a tenant's.
-    pub(crate) async fn script_engine(&self) -> Result<&Path, PrepareError> {
+    async fn script_engine(&self) -> Result<&Path, PrepareError> {
         self.script_engine.get_or_try_init(|| self.kept(Own::ScriptEngine)).await.map(PathBuf::as_path)
+    }
+
+    /// Its functions as every script has them, which are made with it.
+    async fn functions(&self) -> Result<&Path, PrepareError> {
+        self.functions.get_or_try_init(|| self.kept(Own::Functions)).await.map(PathBuf::as_path)
     }
 
     /// The same for what reads TypeScript.

@@ -6,6 +6,7 @@
 //! a multiple.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pleat_domain::CallLimits;
@@ -13,7 +14,7 @@ use pleat_domain::limits::{KIB, MIB, TABLE_ELEMENTS};
 use sha2::{Digest, Sha256};
 use wasmtime::component::Linker;
 use wasmtime::{
-    Config, Enabled, Engine, EngineWeak, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
+    CacheStore, Config, Enabled, Engine, EngineWeak, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
     WasmBacktraceDetails,
 };
 
@@ -52,9 +53,14 @@ pub(crate) fn pooled(size: PoolSize) -> wasmtime::Result<Engine> {
     Engine::new(&config)
 }
 
-/// The engine of the compile child: no pool, which could not exist under a limit on address space.
-pub(crate) fn compiling() -> wasmtime::Result<Engine> {
-    Engine::new(&shared())
+/// The engine of the compile child: no pool, which could not exist under a limit on address space. `known` are functions
+/// that need not be compiled again.
+pub(crate) fn compiling(known: Option<Arc<dyn CacheStore>>) -> wasmtime::Result<Engine> {
+    let mut config = shared();
+    if let Some(known) = known {
+        config.enable_incremental_compilation(known)?;
+    }
+    Engine::new(&config)
 }
 
 fn shared() -> Config {

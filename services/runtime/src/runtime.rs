@@ -165,7 +165,7 @@ impl Runtime {
     /// Compiles the script engine if that has not been done for this version of it, so that the first deploy of a
     /// script need not wait for it.
     pub async fn warm_up(&self) -> Result<(), PrepareError> {
-        self.inner.compiler.script_engine().await.map(drop)
+        self.inner.compiler.warm_up().await
     }
 
     /// Whether code for this engine is there; whether it is whole is seen when it is loaded.

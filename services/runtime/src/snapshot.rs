@@ -5,6 +5,7 @@
 //! clock stands still, random bytes are constant and every other import traps. Nothing here outlives one file.
 
 mod access;
+mod functions;
 mod imports;
 mod instrumented;
 mod kept;
@@ -18,6 +19,7 @@ use wasmtime::{Engine, Store, Trap};
 use wasmtime_wizer::Wizer;
 
 use access::{Access, Usage};
+pub(crate) use functions::Functions;
 pub(crate) use instrumented::Instrumented;
 pub(crate) use typescript::Stripper;
 

@@ -7,16 +7,18 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pleat_domain::{Bundle, CallLimits};
 use rustix::process::{Resource, Rlimit, setrlimit};
+use wasmtime::CacheStore;
 
 use super::prepass::{self, Unfit};
 use super::protocol::{self, Fault, Job, Own, Request};
 use crate::guests::NICENESS;
 use crate::machine;
-use crate::snapshot::{Instrumented, SnapshotError, SnapshotLimits, Stripper, snapshot};
+use crate::snapshot::{Functions, Instrumented, SnapshotError, SnapshotLimits, Stripper, snapshot};
 use crate::source::Language;
 
 /// Parsers of nested text recurse.
@@ -67,16 +69,19 @@ fn perform(job: &Job, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
         Job::Keep { what, cache_dir } => {
             let path = match what {
                 Own::ScriptEngine => Instrumented::keep(cache_dir)?,
+                Own::Functions => Functions::keep(cache_dir, LOADING)?,
                 Own::Types => Stripper::keep(cache_dir)?,
             };
             Ok(path.into_os_string().into_vec())
         }
-        Job::Compile { language: Language::Component, .. } => compile(bytes),
-        Job::Compile { language: Language::ComponentText, file_name, .. } => compile(&assemble(bytes, file_name)?),
-        Job::Compile { language, file_name, script_engine, types } => {
-            let files = untyped(files(*language, bytes, file_name)?, types.as_deref())?;
-            let instrumented = Instrumented::open(script_engine.as_deref())?;
-            compile(&snapshot(&instrumented, &files, LOADING)?)
+        Job::Compile { language: Language::Component, .. } => compile(bytes, None),
+        Job::Compile { language: Language::ComponentText, file_name, .. } => {
+            compile(&assemble(bytes, file_name)?, None)
+        }
+        Job::Compile { language, file_name, kept } => {
+            let files = untyped(files(*language, bytes, file_name)?, kept.types.as_deref())?;
+            let instrumented = Instrumented::open(kept.script_engine.as_deref())?;
+            compile(&snapshot(&instrumented, &files, LOADING)?, Functions::open(kept.functions.as_deref()))
         }
     }
 }
@@ -113,9 +118,10 @@ fn assemble(text: &[u8], file_name: &str) -> Result<Vec<u8>, Fault> {
     Ok(bytes.into_owned())
 }
 
-fn compile(component: &[u8]) -> Result<Vec<u8>, Fault> {
+fn compile(component: &[u8], known: Option<Functions>) -> Result<Vec<u8>, Fault> {
     prepass::check(component)?;
-    let engine = machine::compiling().map_err(|error| Fault::Internal { message: format!("{error:#}") })?;
+    let known = known.map(|known| Arc::new(known) as Arc<dyn CacheStore>);
+    let engine = machine::compiling(known).map_err(|error| Fault::Internal { message: format!("{error:#}") })?;
     engine.precompile_component(component).map_err(|error| {
         let out_of_memory = |cause: &(dyn std::error::Error + 'static)| {
             cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::OutOfMemory)

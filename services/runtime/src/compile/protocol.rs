@@ -25,13 +25,23 @@ pub(super) enum Job {
     /// because the file is trusted from then on.
     Keep { what: Own, cache_dir: PathBuf },
     /// Compile the bytes that follow.
-    Compile { language: Language, file_name: String, script_engine: Option<PathBuf>, types: Option<PathBuf> },
+    Compile { language: Language, file_name: String, kept: Kept },
+}
+
+/// What of the platform's own is at hand for a compilation.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub(super) script_engine: Option<PathBuf>,
+    pub(super) functions: Option<PathBuf>,
+    pub(super) types: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Own {
     ScriptEngine,
+    /// The script engine's functions, as every script has them.
+    Functions,
     /// What takes the types out of TypeScript.
     Types,
 }

@@ -1,7 +1,7 @@
-//! Components of the platform's own, compiled. Compiling one costs more than everything else in a deploy, so the platform
-//! keeps the result in a file.
+//! What the platform has compiled of its own. Compiling costs more than everything else in a deploy, so the platform
+//! keeps the results in files.
 //!
-//! The file holds native code. It is written by the platform from its own bytes only, never by a process that has
+//! Such a file holds native code. It is written by the platform from its own bytes only, never by a process that has
 //! seen a tenant's, and lies where only the platform can write.
 
 use std::hash::{Hash, Hasher};
@@ -58,13 +58,24 @@ pub(super) fn keep(
     wasm: impl FnOnce() -> Result<Vec<u8>, SnapshotError>,
 ) -> Result<PathBuf, SnapshotError> {
     let engine = engine()?;
-    let path = directory.join(file_name(&engine, name, original));
+    keep_as(directory, name, &engine, original, || Ok(engine.precompile_component(&wasm()?)?))
+}
+
+/// The same for anything that follows from `original` and the settings of an engine.
+pub(super) fn keep_as(
+    directory: &Path,
+    name: &str,
+    engine: &Engine,
+    original: &[u8],
+    make: impl FnOnce() -> Result<Vec<u8>, SnapshotError>,
+) -> Result<PathBuf, SnapshotError> {
+    let path = directory.join(file_name(engine, name, original));
     if std::fs::read(&path).is_ok_and(|bytes| checked(&bytes).is_some()) {
         return Ok(path);
     }
-    let code = engine.precompile_component(&wasm()?)?;
-    let mut bytes = Sha256::digest(&code).to_vec();
-    bytes.extend_from_slice(&code);
+    let made = make()?;
+    let mut bytes = Sha256::digest(&made).to_vec();
+    bytes.extend_from_slice(&made);
     write(directory, &path, &bytes).map_err(|error| {
         SnapshotError::Internal(format!("cannot keep the compiled {name} in `{}`: {error}", path.display()))
     })?;
@@ -91,8 +102,8 @@ impl Hasher for FileNameHasher {
     }
 }
 
-/// The code in the file, if it is what was written.
-fn checked(bytes: &[u8]) -> Option<&[u8]> {
+/// What is in the file, if it is what was written.
+pub(super) fn checked(bytes: &[u8]) -> Option<&[u8]> {
     let (digest, code) = bytes.split_at_checked(DIGEST)?;
     (Sha256::digest(code).as_slice() == digest).then_some(code)
 }
