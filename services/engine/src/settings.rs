@@ -35,6 +35,15 @@ enum Kind {
     Setting,
 }
 
+impl Kind {
+    const fn noun(self) -> &'static str {
+        match self {
+            Self::Secret => "secret",
+            Self::Setting => "setting",
+        }
+    }
+}
+
 impl SettingCache {
     pub(crate) fn new() -> Self {
         let values = moka::future::Cache::builder()
@@ -94,11 +103,7 @@ impl Engine {
     }
 
     pub async fn delete_secret(&self, tenant: &Tenant, principal: &Principal, name: &str) -> Result<(), EngineError> {
-        authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
-        let known = known("secret", name)?;
-        let deleted = self.tenant_store(tenant).delete_secret(&known).await?;
-        self.inner.settings.changed();
-        if deleted { Ok(()) } else { Err(missing("secret", name)) }
+        self.delete(tenant, principal, Kind::Secret, name).await
     }
 
     pub async fn set_setting(
@@ -121,11 +126,26 @@ impl Engine {
     }
 
     pub async fn delete_setting(&self, tenant: &Tenant, principal: &Principal, name: &str) -> Result<(), EngineError> {
+        self.delete(tenant, principal, Kind::Setting, name).await
+    }
+
+    async fn delete(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        kind: Kind,
+        name: &str,
+    ) -> Result<(), EngineError> {
         authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
-        let known = known("setting", name)?;
-        let deleted = self.tenant_store(tenant).delete_setting(&known).await?;
+        // A name that cannot exist is not found, as any other that does not.
+        let known = SettingName::parse(name).map_err(|_| missing(kind, name))?;
+        let store = self.tenant_store(tenant);
+        let deleted = match kind {
+            Kind::Secret => store.delete_secret(&known).await?,
+            Kind::Setting => store.delete_setting(&known).await?,
+        };
         self.inner.settings.changed();
-        if deleted { Ok(()) } else { Err(missing("setting", name)) }
+        if deleted { Ok(()) } else { Err(missing(kind, name)) }
     }
 
     /// For a function that was granted it.
@@ -154,11 +174,6 @@ fn valid(name: &str, value: &str) -> Result<SettingName, EngineError> {
     Ok(name)
 }
 
-/// A name that cannot exist is not found, as any other that does not.
-fn known(what: &'static str, name: &str) -> Result<SettingName, EngineError> {
-    SettingName::parse(name).map_err(|_| missing(what, name))
-}
-
-fn missing(what: &'static str, name: &str) -> EngineError {
-    EngineError::NotFound { what, name: name.chars().take(80).collect() }
+fn missing(kind: Kind, name: &str) -> EngineError {
+    EngineError::NotFound { what: kind.noun(), name: name.chars().take(80).collect() }
 }

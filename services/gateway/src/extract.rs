@@ -57,6 +57,23 @@ impl FromRequestParts<App> for Member {
     }
 }
 
+/// The same, for the one thing of the tenant that the path names after it.
+pub(crate) struct MemberOf {
+    pub(crate) member: Member,
+    pub(crate) name: String,
+}
+
+impl FromRequestParts<App> for MemberOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let member = Member::from_request_parts(parts, app).await?;
+        let path: Result<Path<(String, String)>, _> = parts.extract().await;
+        let Path((_tenant, name)) = path.map_err(|_| Problem::not_found())?;
+        Ok(Self { member, name })
+    }
+}
+
 /// A caller of the platform's own routes.
 pub(crate) struct Platform(pub(crate) Principal);
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use http::{HeaderMap, StatusCode, Uri};
 use pleat_domain::{Visibility, limits};
 use pleat_engine::{EngineError, Upload};
@@ -13,7 +13,7 @@ use super::query;
 use super::views::{Deployed, FunctionView, Functions, Rollback, RolledBack, VersionView, Versions};
 use crate::app::App;
 use crate::body;
-use crate::extract::Member;
+use crate::extract::{Member, MemberOf};
 use crate::problem::Problem;
 use crate::site::ControlSite;
 
@@ -107,8 +107,7 @@ pub(crate) async fn list(
 pub(crate) async fn show(
     State(app): State<App>,
     Extension(site): Extension<ControlSite>,
-    member: Member,
-    Path((_tenant, name)): Path<(String, String)>,
+    MemberOf { member, name }: MemberOf,
 ) -> Result<Json<FunctionView>, Problem> {
     let skill = app.engine.function(&member.tenant, &member.principal, &name).await?;
     Ok(Json(FunctionView::whole(&skill, &tenant_url(&site, &member))))
@@ -120,8 +119,7 @@ pub(crate) async fn show(
     responses((status = 200, body = Versions), (status = 404)), security(("key" = [])))]
 pub(crate) async fn versions(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, name)): Path<(String, String)>,
+    MemberOf { member, name }: MemberOf,
 ) -> Result<Json<Versions>, Problem> {
     let rows = app.engine.versions(&member.tenant, &member.principal, &name).await?;
     Ok(Json(Versions { versions: rows.into_iter().map(VersionView::from).collect() }))
@@ -133,8 +131,7 @@ pub(crate) async fn versions(
     responses((status = 200, body = RolledBack), (status = 404)), security(("key" = [])))]
 pub(crate) async fn rollback(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, name)): Path<(String, String)>,
+    MemberOf { member, name }: MemberOf,
     headers: HeaderMap,
     sent: Body,
 ) -> Result<Json<RolledBack>, Problem> {
@@ -149,8 +146,7 @@ pub(crate) async fn rollback(
     responses((status = 204), (status = 404)), security(("key" = [])))]
 pub(crate) async fn delete(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, name)): Path<(String, String)>,
+    MemberOf { member, name }: MemberOf,
 ) -> Result<StatusCode, Problem> {
     app.engine
         .delete_function(&member.tenant, &member.principal, &name)

@@ -2,14 +2,14 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::{HeaderMap, StatusCode};
 use pleat_engine::{KeySource, NewIssuerRequest};
 
 use super::query;
 use super::views::{IssuerView, Issuers, NewIssuer, NewKeySet};
 use crate::app::App;
-use crate::extract::Member;
+use crate::extract::{Member, MemberOf};
 use crate::problem::Problem;
 
 /// Register an issuer of tokens, with its keys or the URL they are served at.
@@ -46,8 +46,7 @@ pub(crate) async fn list(State(app): State<App>, member: Member) -> Result<Json<
     responses((status = 204), (status = 400), (status = 404)), security(("key" = [])))]
 pub(crate) async fn replace_keys(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, id)): Path<(String, String)>,
+    MemberOf { member, name: id }: MemberOf,
     headers: HeaderMap,
     sent: Body,
 ) -> Result<StatusCode, Problem> {
@@ -62,8 +61,7 @@ pub(crate) async fn replace_keys(
     responses((status = 204), (status = 404)), security(("key" = [])))]
 pub(crate) async fn delete(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, id)): Path<(String, String)>,
+    MemberOf { member, name: id }: MemberOf,
 ) -> Result<StatusCode, Problem> {
     app.engine.delete_issuer(&member.tenant, &member.principal, &id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -2,14 +2,14 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::{HeaderMap, StatusCode};
 use pleat_engine::NewKeyRequest;
 
 use super::query;
 use super::views::{KeyView, Keys, NewKey};
 use crate::app::App;
-use crate::extract::Member;
+use crate::extract::{Member, MemberOf};
 use crate::problem::Problem;
 
 /// Make a key with at most the scopes of the key that asks. The key is shown this once.
@@ -54,8 +54,7 @@ pub(crate) async fn list(State(app): State<App>, member: Member) -> Result<Json<
     responses((status = 204), (status = 404)), security(("key" = [])))]
 pub(crate) async fn revoke(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, id)): Path<(String, String)>,
+    MemberOf { member, name: id }: MemberOf,
 ) -> Result<StatusCode, Problem> {
     app.engine.revoke_key(&member.tenant, &member.principal, &id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -2,13 +2,13 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::{HeaderMap, StatusCode};
 
 use super::query;
 use super::views::{NewValue, SecretView, Secrets};
 use crate::app::App;
-use crate::extract::Member;
+use crate::extract::{Member, MemberOf};
 use crate::problem::Problem;
 
 /// Set a secret. Functions that were granted it get the new value from their next call on.
@@ -17,8 +17,7 @@ use crate::problem::Problem;
     responses((status = 204), (status = 400)), security(("key" = [])))]
 pub(crate) async fn set(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, name)): Path<(String, String)>,
+    MemberOf { member, name }: MemberOf,
     headers: HeaderMap,
     sent: Body,
 ) -> Result<StatusCode, Problem> {
@@ -41,8 +40,7 @@ pub(crate) async fn list(State(app): State<App>, member: Member) -> Result<Json<
     responses((status = 204), (status = 404)), security(("key" = [])))]
 pub(crate) async fn delete(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, name)): Path<(String, String)>,
+    MemberOf { member, name }: MemberOf,
 ) -> Result<StatusCode, Problem> {
     app.engine.delete_secret(&member.tenant, &member.principal, &name).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -1,7 +1,7 @@
 //! The tasks of a tenant, as its owner sees them.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, Uri};
 use pleat_domain::{ContextId, SkillName, Task, TaskId, TaskState};
@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 use super::query;
 use super::views::{TaskView, Tasks, Trace};
 use crate::app::App;
-use crate::extract::Member;
+use crate::extract::{Member, MemberOf};
 use crate::problem::Problem;
 use crate::sse;
 
@@ -77,8 +77,7 @@ fn place_of(cursor: &str) -> Result<(OffsetDateTime, TaskId), Problem> {
     responses((status = 200, body = TaskView), (status = 404)), security(("key" = [])))]
 pub(crate) async fn show(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, id)): Path<(String, String)>,
+    MemberOf { member, name: id }: MemberOf,
 ) -> Result<Json<TaskView>, Problem> {
     let task = app.engine.tenant_task(&member.tenant, &member.principal, &id).await?;
     Ok(Json(TaskView::from(task)))
@@ -90,8 +89,7 @@ pub(crate) async fn show(
     responses((status = 200, body = Trace), (status = 404)), security(("key" = [])))]
 pub(crate) async fn trace(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, id)): Path<(String, String)>,
+    MemberOf { member, name: id }: MemberOf,
 ) -> Result<Json<Trace>, Problem> {
     let tasks = app.engine.trace(&member.tenant, &member.principal, &id).await?;
     Ok(Json(Trace { tasks: tasks.into_iter().map(TaskView::from).collect() }))
@@ -103,8 +101,7 @@ pub(crate) async fn trace(
     responses((status = 200, body = TaskView), (status = 404), (status = 409)), security(("key" = [])))]
 pub(crate) async fn cancel(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, id)): Path<(String, String)>,
+    MemberOf { member, name: id }: MemberOf,
 ) -> Result<Json<TaskView>, Problem> {
     let task = app.engine.cancel_any(&member.tenant, &member.principal, &id).await?;
     Ok(Json(TaskView::from(task)))
@@ -116,8 +113,7 @@ pub(crate) async fn cancel(
     responses((status = 200, content_type = "text/event-stream"), (status = 404)), security(("key" = [])))]
 pub(crate) async fn events(
     State(app): State<App>,
-    member: Member,
-    Path((_tenant, id)): Path<(String, String)>,
+    MemberOf { member, name: id }: MemberOf,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let seen = sse::last_event_id(&headers)?.unwrap_or(0);

@@ -1,6 +1,6 @@
 //! A tenant's secrets. They come sealed and go sealed: nothing here can read one.
 
-use pleat_domain::{SettingName, limits};
+use pleat_domain::SettingName;
 use sqlx::FromRow;
 use time::OffsetDateTime;
 
@@ -25,25 +25,15 @@ impl TenantStore {
         length: usize,
         by: &str,
     ) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        self.in_line(&mut transaction).await?;
-        let done = sqlx::query(
+        let put = sqlx::query(
             "INSERT INTO secrets (tenant_id, name, sealed, length, updated_by)
-             SELECT $1, $2, $3, $4, $5
-             WHERE (SELECT count(*) FROM secrets WHERE tenant_id = $1 AND name <> $2) < $6
+             SELECT $2, $3, $4, $5, $6
+             WHERE (SELECT count(*) FROM secrets WHERE tenant_id = $2 AND name <> $3) < $1
              ON CONFLICT (tenant_id, name) DO UPDATE SET sealed = excluded.sealed, length = excluded.length,
                  updated_at = now(), updated_by = excluded.updated_by",
-        )
-        .bind(self.tenant.as_uuid())
-        .bind(name.as_str())
-        .bind(sealed)
-        .bind(i32::try_from(length).unwrap_or(i32::MAX))
-        .bind(by)
-        .bind(i64::try_from(limits::SETTINGS).unwrap_or(i64::MAX))
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        if done.rows_affected() > 0 { Ok(()) } else { Err(StoreError::TooMany { most: limits::SETTINGS }) }
+        );
+        let length = i32::try_from(length).unwrap_or(i32::MAX);
+        self.put(put, |put| put.bind(name.as_str()).bind(sealed).bind(length).bind(by)).await
     }
 
     pub async fn secret(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
@@ -55,26 +45,11 @@ impl TenantStore {
     }
 
     pub async fn list_secrets(&self) -> Result<Vec<SecretRow>, StoreError> {
-        let mut transaction = self.begin().await?;
-        let rows = sqlx::query_as(
-            "SELECT name, length, updated_at, updated_by FROM secrets WHERE tenant_id = $1 ORDER BY name",
-        )
-        .bind(self.tenant.as_uuid())
-        .fetch_all(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(rows)
+        self.list("SELECT name, length, updated_at, updated_by FROM secrets WHERE tenant_id = $1 ORDER BY name").await
     }
 
     /// `false`: there was none.
     pub async fn delete_secret(&self, name: &SettingName) -> Result<bool, StoreError> {
-        let mut transaction = self.begin().await?;
-        let done = sqlx::query("DELETE FROM secrets WHERE tenant_id = $1 AND name = $2")
-            .bind(self.tenant.as_uuid())
-            .bind(name.as_str())
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        Ok(done.rows_affected() > 0)
+        self.delete("DELETE FROM secrets WHERE tenant_id = $1 AND name = $2", name).await
     }
 }
