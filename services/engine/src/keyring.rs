@@ -30,6 +30,11 @@ impl MasterKey {
     pub fn to_hex(&self) -> String {
         hex::encode(self.0)
     }
+
+    /// Whether a database that keeps this was set up with this key.
+    pub fn opens_check(&self, sealed: &[u8]) -> bool {
+        Vault::new(self).knows_check(sealed)
+    }
 }
 
 impl std::fmt::Debug for MasterKey {

@@ -23,6 +23,8 @@ pub struct Inspection {
     pub schema: Option<i64>,
     /// The last migration that this program knows.
     pub newest: i64,
+    /// What only the holder of the platform's master key can read; `None` before the first start.
+    pub master_key_check: Option<Vec<u8>>,
     /// How far this machine's clock is from the database's, without a sign.
     pub clock_skew: Duration,
 }
@@ -34,6 +36,7 @@ struct Facts {
     makes_tables: bool,
     has_roles: bool,
     is_set_up: bool,
+    has_master_key: bool,
     clock: OffsetDateTime,
 }
 
@@ -48,6 +51,7 @@ pub async fn inspect(url: &str) -> Result<Inspection, StoreError> {
                     OR (SELECT count(*) = 2 FROM pg_roles WHERE rolname IN ('pleat_app', 'pleat_writer')
                             AND pg_has_role(current_user, oid, 'MEMBER')) AS has_roles,
                 to_regclass('_sqlx_migrations') IS NOT NULL AS is_set_up,
+                to_regclass('master_key_check') IS NOT NULL AS has_master_key,
                 clock_timestamp() AS clock",
     )
     .fetch_one(&mut connection)
@@ -60,6 +64,11 @@ pub async fn inspect(url: &str) -> Result<Inspection, StoreError> {
     } else {
         None
     };
+    let master_key_check = if facts.has_master_key {
+        sqlx::query_scalar("SELECT sealed FROM master_key_check").fetch_optional(&mut connection).await?
+    } else {
+        None
+    };
     // The answers are in; a lost goodbye changes nothing.
     let _ = connection.close().await;
     Ok(Inspection {
@@ -69,6 +78,7 @@ pub async fn inspect(url: &str) -> Result<Inspection, StoreError> {
         has_roles: facts.has_roles,
         schema,
         newest: migrate::newest(),
+        master_key_check,
         clock_skew: skew.unsigned_abs(),
     })
 }

@@ -78,6 +78,10 @@ async fn a_running_node_and_a_newer_schema_are_noticed() {
     let project = Project::new();
     let (code, found, _) = doctor(&project, &["--listen", address], &environment).await;
     assert_eq!((code, check(&found, "port").0, check(&found, "schema").0), (0, "warn", "ok"), "{found}");
+    assert_eq!(check(&found, "master key of the database").0, "ok", "{found}");
+    let other = [("DATABASE_URL", database.as_str()), ("PLEAT_MASTER_KEY", &"0f".repeat(32))];
+    let (code, found, _) = doctor(&project, &["--listen", "127.0.0.1:0"], &other).await;
+    assert_eq!((code, check(&found, "master key of the database").0), (1, "fail"), "{found}");
     let mut connection = PgConnection::connect(&database).await.unwrap();
     let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
                  VALUES (999999, 'from the future', true, '', 0)";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pleat_store::{Inspection, inspect};
 
-use super::Finding;
+use super::{Finding, machine};
 use crate::config::Settings;
 use crate::config::show::without_password;
 
@@ -17,7 +17,11 @@ pub async fn look(settings: &Settings) -> Vec<Finding> {
         return vec![Finding::ok("database", "none named; a private one will be kept in the data directory")];
     };
     match inspect(url).await {
-        Ok(found) => vec![version(&found, url), rights(&found), schema(&found), clock(&found)],
+        Ok(found) => {
+            let mut findings = vec![version(&found, url), rights(&found), schema(&found), clock(&found)];
+            findings.extend(found.master_key_check.as_deref().and_then(machine::master_key_of));
+            findings
+        }
         Err(error) => {
             let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
             let fix = "see that the server runs, and that DATABASE_URL (database.url) names it and a login of its own";

@@ -43,6 +43,17 @@ pub fn master_key(data_dir: &Path) -> Finding {
     }
 }
 
+/// Whether the key of the environment, if there is one, is the database's.
+pub fn master_key_of(sealed: &[u8]) -> Option<Finding> {
+    const CHECK: &str = "master key of the database";
+    let key = MasterKey::parse(&std::env::var("PLEAT_MASTER_KEY").ok()?).ok()?;
+    if key.opens_check(sealed) {
+        return Some(Finding::ok(CHECK, "the one in PLEAT_MASTER_KEY"));
+    }
+    let fix = "set PLEAT_MASTER_KEY to the key that this database was set up with; nothing can be read without it";
+    Some(Finding::fail(CHECK, "another than the one in PLEAT_MASTER_KEY", fix))
+}
+
 fn writable(data_dir: &Path) -> Finding {
     const CHECK: &str = "data directory";
     let place = data_dir.display();
