@@ -154,16 +154,19 @@ fn describe(deployed: Deployed, milliseconds: u128, context: &Context<'_>) -> Re
     if let Some(table) = capabilities(&requested, &before, &granted) {
         context.output.note(&table);
     }
-    let missing: Vec<String> = requested
-        .capabilities()
-        .difference(&granted.capabilities())
-        .map(|missing| format!("--grant {missing}"))
-        .collect();
-    if !missing.is_empty() {
-        context.output.note(&format!("it asks for more than it was granted; to allow it: {}", missing.join(" ")));
+    if let Some(missing) = missing(&requested, &granted) {
+        context.output.note(&format!("it asks for more than it was granted; to allow it: {missing}"));
     }
     context.output.note(&format!("try it: pleat call {name}"));
     Ok(())
+}
+
+/// The flags that would grant what it asks for and lacks.
+pub fn missing(requested: &Grants, granted: &Grants) -> Option<String> {
+    let granted = granted.capabilities();
+    let asked = requested.capabilities();
+    let missing: Vec<String> = asked.difference(&granted).map(|missing| format!("--grant {missing}")).collect();
+    (!missing.is_empty()).then(|| missing.join(" "))
 }
 
 /// What it asks for, with what the version before was granted and what this one is; nothing, if it asks for nothing.

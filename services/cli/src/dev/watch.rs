@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
+use pleat_domain::Grants;
 use serde::Deserialize;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -49,6 +50,10 @@ struct Deployed {
     version: i64,
     #[serde(default)]
     created: bool,
+    #[serde(default)]
+    requested: Grants,
+    #[serde(default)]
+    granted: Grants,
 }
 
 impl Watch {
@@ -107,10 +112,14 @@ impl Watch {
         }
         let started = Instant::now();
         match self.deploy(path).await {
-            Ok(Deployed { name: function, version, created }) => {
+            Ok(Deployed { name: function, version, created, requested, granted }) => {
                 let milliseconds = started.elapsed().as_millis();
                 let happened = if created { format!("deployed in {milliseconds} ms") } else { "unchanged".to_owned() };
                 self.output.note(&format!("{name}: {function} v{version} {happened}"));
+                if let Some(missing) = deploy::missing(&requested, &granted) {
+                    let grant = format!("pleat deploy {name} {missing}");
+                    self.output.note(&format!("{name}: it asks for more than it was granted; to allow it: {grant}"));
+                }
                 self.remember(path, function);
             }
             Err(error) => self.output.complain(&report::text(&error.context(format!("{name} was not deployed")))),
