@@ -52,7 +52,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     let node = Node::start().await;
     let hostile = node.tenant("hostile").await;
     node.deploy(&hostile, "probe", "probe.wasm", fixture("probe.wasm")).await;
-    node.deploy(&hostile, "fiend", "fiend.js", scripts::FIEND.into()).await;
+    node.deploy_granted(&hostile, "fiend", "fiend.js", scripts::FIEND.into()).await;
     let honest = Honest::start(&node).await;
     let specimens: Vec<Specimen> = [bombs::all(scale), loops::all(), scripts::all()].into_iter().flatten().collect();
     let times = scale.pick(1, 3);

@@ -8,7 +8,9 @@ use super::{Attack, Limits, Specimen};
 pub const FIEND: &str = r#"
 export const description = "does what its input says";
 export const limits = { cpuMs: 200, wallMs: 2000 };
+export const capabilities = { secrets: ["NONE"], keyValue: true, skills: ["fiend"], hosts: ["*"] };
 
+const many = (what) => Promise.all(Array.from({ length: 200 }, what));
 const deeds = {
   spin() { for (;;); },
   regex() { return /^(a+)+$/.test("a".repeat(60) + "b"); },
@@ -40,12 +42,20 @@ const deeds = {
   progress(i, ctx) { for (let n = 0; ; n++) ctx.progress(n); },
   random() { for (;;) Math.random(); },
   clock() { for (;;) Date.now(); },
+  async secrets(i, ctx) { for (;;) await ctx.secrets.get("NONE"); },
+  async values(i, ctx) { for (let n = 0; ; n++) await ctx.kv.set("value" + n, "x".repeat(60000)); },
+  async counters(i, ctx) { for (;;) await many(() => ctx.kv.increment("count")); },
+  async lists(i, ctx) { for (;;) await ctx.kv.list(""); },
+  callsItself(i, ctx) { return ctx.call("fiend", i); },
+  async callsMany(i, ctx) { for (;;) await many(() => ctx.call("fiend", { do: "spin" }).catch(() => {})); },
+  async callsNobodyWaitsFor(i, ctx) { for (;;) { ctx.call("fiend", { do: "never" }).catch(() => {}); await null; } },
+  async fetches() { for (;;) await many(() => fetch("https://192.0.2.1/").catch(() => {})); },
 };
 
 export default (input, ctx) => deeds[input.do](input, ctx);
 "#;
 
-const DEEDS: [&str; 30] = [
+const DEEDS: [&str; 38] = [
     "spin",
     "regex",
     "recursion",
@@ -76,6 +86,14 @@ const DEEDS: [&str; 30] = [
     "progress",
     "random",
     "clock",
+    "secrets",
+    "values",
+    "counters",
+    "lists",
+    "callsItself",
+    "callsMany",
+    "callsNobodyWaitsFor",
+    "fetches",
 ];
 
 pub fn all() -> Vec<Specimen> {
