@@ -24,11 +24,18 @@ pub struct Claimed {
     pub canceled: bool,
 }
 
-/// Leased to a node that gave no sign of life for the length of a lease, to an epoch that is over, or to nobody.
-const LOST: &str = "SELECT t.tenant_id, t.id FROM tasks t WHERE t.state IN (0, 1) AND NOT EXISTS (
-    SELECT FROM nodes n
-    WHERE n.id = t.lease_owner AND n.epoch = t.lease_epoch AND n.beat_at > now() - make_interval(secs => $3))
-    LIMIT $4 FOR UPDATE OF t SKIP LOCKED";
+/// Leased to a node that gave no sign of life for the length of a lease, to an epoch that is over, or to nobody. They are
+/// found first and locked then, if nobody has claimed them in between: of a row that has changed, Postgres checks the
+/// conditions on the row itself again, but not what `NOT EXISTS` says of other tables.
+const LOST: &str = "SELECT t.tenant_id, t.id
+    FROM (SELECT l.tenant_id, l.id, l.lease_owner, l.lease_epoch FROM tasks l WHERE l.state IN (0, 1) AND NOT EXISTS (
+              SELECT FROM nodes n
+              WHERE n.id = l.lease_owner AND n.epoch = l.lease_epoch AND n.beat_at > now() - make_interval(secs => $3))
+          LIMIT $4) found
+    JOIN tasks t ON t.tenant_id = found.tenant_id AND t.id = found.id
+    WHERE t.state IN (0, 1) AND t.lease_owner IS NOT DISTINCT FROM found.lease_owner
+        AND t.lease_epoch IS NOT DISTINCT FROM found.lease_epoch
+    FOR UPDATE OF t SKIP LOCKED";
 
 /// One that this node holds: to read again where its events end.
 const OWN: &str = "SELECT t.tenant_id, t.id FROM tasks t WHERE t.tenant_id = $3 AND t.id = $4

@@ -73,11 +73,8 @@ impl TenantStore {
     /// `false`: there was none.
     pub(super) async fn delete(&self, statement: &'static str, name: &SettingName) -> Result<bool, StoreError> {
         let mut transaction = self.begin().await?;
-        let done = sqlx::query(statement)
-            .bind(self.tenant.as_uuid())
-            .bind(name.as_str())
-            .execute(&mut *transaction)
-            .await?;
+        let done =
+            sqlx::query(statement).bind(self.tenant.as_uuid()).bind(name.as_str()).execute(&mut *transaction).await?;
         transaction.commit().await?;
         Ok(done.rows_affected() > 0)
     }
