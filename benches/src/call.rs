@@ -3,6 +3,7 @@
 //! The measured loops run on the guests' own threads, so that nothing but the call is timed; beside it stands the
 //! same call made from another thread, as the platform makes it, with two thread switches in it.
 
+mod bare;
 mod guests;
 
 use std::sync::Arc;
@@ -38,6 +39,7 @@ pub async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
         say(&format!("calls of {}", guest.title));
         rows.extend(compare(guest, &source, &one, &two, options).await?);
     }
+    rows.push(bare(options)?);
     one.runtime.shutdown().await;
     two.runtime.shutdown().await;
     Ok(rows)
@@ -156,6 +158,15 @@ async fn compare(
         Row::shown(n_rate, format!("{title}: calls on one thread"), "/s", rate),
         Row::shown(n_two, format!("{title}: two threads against one"), "×", ratio).demanded(Demand::AtLeast(1.5)),
     ])
+}
+
+fn bare(options: &Options) -> anyhow::Result<Row> {
+    say("instances of bare wasmtime");
+    let (component, mut p50) = (echo()?, Series::default());
+    for _ in 0..options.rounds() {
+        p50.push(percentile(&mut bare::instances(&component, if options.quick { 5_000 } else { 40_000 })?, 0.5));
+    }
+    Ok(Row::shown("call.bare", "bare wasmtime: the Rust instance made and dropped, p50", "µs", p50))
 }
 
 /// Microseconds of every call: all of it, and what the runtime itself reports.

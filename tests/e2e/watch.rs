@@ -64,7 +64,10 @@ async fn a_saved_function_is_deployed_and_a_broken_one_is_shown_and_changes_noth
         .until("second error", |project| (project.log().matches("was not deployed").count() == 2).then_some(()))
         .await;
 
-    dev.save("asks.js", "export const capabilities = { keyValue: true };\nexport default (input, ctx) => ctx.kv.increment('n');\n");
+    dev.save(
+        "asks.js",
+        "export const capabilities = { keyValue: true };\nexport default (input, ctx) => ctx.kv.increment('n');\n",
+    );
     dev.said("asks.js: it asks for more than it was granted; to allow it: pleat deploy asks.js --grant kv").await;
 
     std::fs::remove_file(dev.project().path.join("early.js")).unwrap();

@@ -129,13 +129,7 @@ impl Engine {
         self.delete(tenant, principal, Kind::Setting, name).await
     }
 
-    async fn delete(
-        &self,
-        tenant: &Tenant,
-        principal: &Principal,
-        kind: Kind,
-        name: &str,
-    ) -> Result<(), EngineError> {
+    async fn delete(&self, tenant: &Tenant, principal: &Principal, kind: Kind, name: &str) -> Result<(), EngineError> {
         authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
         // A name that cannot exist is not found, as any other that does not.
         let known = SettingName::parse(name).map_err(|_| missing(kind, name))?;

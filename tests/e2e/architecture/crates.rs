@@ -25,12 +25,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// Dependencies with the crates that may have them.
 const GUARDED: &[(&str, &[&str])] = &[
     ("sqlx", &["pleat-store"]),
+    ("sqlx-core", &["pleat-store"]),
     ("wasmtime", &["pleat-runtime", "pleat-bindings"]),
     ("wasmtime-wasi", &["pleat-runtime", "pleat-bindings"]),
     ("wasmtime-wizer", &["pleat-runtime"]),
     ("axum", &["pleat-gateway"]),
     ("hyper", &["pleat-gateway", "pleat-egress"]),
     ("hyper-rustls", &["pleat-egress"]),
+    ("jsonwebtoken", &["pleat-engine"]),
     ("reqwest", &["pleat"]),
     ("metrics-exporter-prometheus", &["pleat-gateway"]),
     ("opentelemetry-otlp", &["pleat"]),

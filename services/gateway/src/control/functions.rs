@@ -144,10 +144,7 @@ pub(crate) async fn rollback(
 #[utoipa::path(delete, operation_id = "deleteFunction", path = "/tenants/{tenant}/functions/{name}",
     params(("tenant" = String, Path), ("name" = String, Path)),
     responses((status = 204), (status = 404)), security(("key" = [])))]
-pub(crate) async fn delete(
-    State(app): State<App>,
-    MemberOf { member, name }: MemberOf,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn delete(State(app): State<App>, MemberOf { member, name }: MemberOf) -> Result<StatusCode, Problem> {
     app.engine
         .delete_function(&member.tenant, &member.principal, &name)
         .await

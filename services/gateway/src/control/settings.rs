@@ -38,10 +38,7 @@ pub(crate) async fn list(State(app): State<App>, member: Member) -> Result<Json<
 #[utoipa::path(delete, operation_id = "deleteSetting", path = "/tenants/{tenant}/settings/{name}",
     params(("tenant" = String, Path), ("name" = String, Path)),
     responses((status = 204), (status = 404)), security(("key" = [])))]
-pub(crate) async fn delete(
-    State(app): State<App>,
-    MemberOf { member, name }: MemberOf,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn delete(State(app): State<App>, MemberOf { member, name }: MemberOf) -> Result<StatusCode, Problem> {
     app.engine.delete_setting(&member.tenant, &member.principal, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
