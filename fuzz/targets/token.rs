@@ -37,6 +37,7 @@ fn take_apart(text: &str) {
         id: TenantId::from_row(Default::default()),
         slug: TenantSlug::parse("acme").expect("a name"),
         plan: PlanName::standard(),
+        card: Default::default(),
         created_at: time::OffsetDateTime::UNIX_EPOCH,
     };
     let _ = claims.check(&tenant);

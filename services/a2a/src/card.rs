@@ -1,15 +1,20 @@
 //! The agent card: what a tenant's agent says of itself, generated from what is deployed.
 //!
-//! It claims nothing that is not served, and the caller hands in only skills that everybody may see: unlisted ones
-//! are on no public card.
+//! One generator, two shapes. The pure one has the fields of A2A 1.0 and no others; the hybrid one adds those of 0.3
+//! and of the documented card, so that clients of every version find themselves in it. A card claims nothing that is
+//! not served, and the caller hands in only skills that the reader may know of.
 
-use serde::Serialize;
-use serde_json::Value;
+pub mod canonical;
+mod hybrid;
+mod pure;
+pub mod schema;
+mod security;
+pub mod signing;
+pub mod transport;
 
-use crate::value::{accepts_text, text_of};
+use serde_json::{Map, Value};
 
-const JSON: &str = "application/json";
-const TEXT: &str = "text/plain";
+use crate::value::text_of;
 
 /// What a card is made from.
 #[derive(Debug, Clone)]
@@ -20,9 +25,19 @@ pub struct CardSource<'a> {
     pub base_url: &'a str,
     pub version: &'a str,
     pub skills: Vec<CardSkill<'a>>,
+    /// Who may issue tokens for this tenant, by their names.
+    pub issuers: &'a [String],
+    pub served: Served,
 }
 
-/// A listed skill.
+/// Doors and features that a card announces only where they are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Served {
+    pub push_notifications: bool,
+    pub mcp: bool,
+}
+
+/// A skill that the reader of the card may know of.
 #[derive(Debug, Clone)]
 pub struct CardSkill<'a> {
     pub name: &'a str,
@@ -36,97 +51,64 @@ pub struct CardSkill<'a> {
     pub public: bool,
 }
 
-/// The card in the shape of the 0.1 family.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Card<'a> {
-    name: String,
-    description: String,
-    url: &'a str,
-    version: &'a str,
-    capabilities: Capabilities,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    authentication: Option<Authentication>,
-    default_input_modes: [&'static str; 2],
-    default_output_modes: [&'static str; 2],
-    skills: Vec<Skill<'a>>,
+/// Which fields a card has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// 1.0 with 0.3 and the documented fields around it.
+    Hybrid,
+    /// 1.0 alone: its schema allows no other field.
+    Pure,
 }
 
-impl<'a> Card<'a> {
-    pub fn new(source: &CardSource<'a>) -> Self {
-        let needs_key = source.skills.iter().any(|skill| !skill.public);
-        Self {
-            name: format!("pleat-{}", source.tenant),
-            description: format!("AI agent powered by Pleat with {} tool(s)", source.skills.len()),
-            url: source.base_url,
-            version: source.version,
-            capabilities: Capabilities { streaming: true, push_notifications: false, state_transition_history: false },
-            authentication: needs_key.then_some(Authentication { schemes: ["bearer"] }),
-            default_input_modes: [JSON, TEXT],
-            default_output_modes: [JSON, TEXT],
-            skills: source.skills.iter().map(Skill::new).collect(),
+impl Shape {
+    /// What a client that sent this version wants to read. Whoever sends none, or one that is not 1.x, gets a card that
+    /// every version can read.
+    pub fn of_version(version: Option<&str>) -> Self {
+        match version.map(str::trim).and_then(|version| version.split('.').next()) {
+            Some("1") => Self::Pure,
+            _ => Self::Hybrid,
         }
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Capabilities {
-    streaming: bool,
-    push_notifications: bool,
-    state_transition_history: bool,
+/// The card, without signatures.
+pub fn render(source: &CardSource<'_>, shape: Shape) -> Map<String, Value> {
+    match shape {
+        Shape::Pure => pure::card(source),
+        Shape::Hybrid => hybrid::card(source),
+    }
 }
 
-#[derive(Debug, Serialize)]
-struct Authentication {
-    schemes: [&'static str; 1],
+impl CardSource<'_> {
+    /// The JSON-RPC door of all versions.
+    fn rpc_url(&self) -> String {
+        format!("{}/_a2a/", self.base_url)
+    }
+
+    fn rest_url(&self) -> String {
+        format!("{}/_a2a/rest", self.base_url)
+    }
+
+    fn needs_key(&self) -> bool {
+        self.skills.iter().any(|skill| !skill.public)
+    }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Skill<'a> {
-    id: &'a str,
-    name: &'a str,
-    description: String,
-    tags: &'a [String],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    examples: Vec<String>,
-    input_modes: Vec<&'static str>,
-    output_modes: [&'static str; 2],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_schema: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_schema: Option<&'a Value>,
-}
-
-impl<'a> Skill<'a> {
-    fn new(skill: &CardSkill<'a>) -> Self {
-        Self {
-            id: skill.name,
-            name: skill.name,
-            description: description(skill),
-            tags: skill.tags,
-            examples: skill.examples.iter().map(example).collect(),
-            input_modes: if accepts_text(skill.input) { vec![JSON, TEXT] } else { vec![JSON] },
-            output_modes: [JSON, TEXT],
-            input_schema: skill.input,
-            output_schema: skill.output,
+impl CardSkill<'_> {
+    /// A skill without a description cannot be chosen by a model, and later versions require one.
+    fn described(&self) -> String {
+        match (self.description, self.title) {
+            ("", Some(title)) => title.to_owned(),
+            ("", None) => format!("Runs the function {}", self.name),
+            (description, _) => description.to_owned(),
         }
     }
-}
 
-/// A skill without a description cannot be chosen by a model, and later families require one.
-fn description(skill: &CardSkill<'_>) -> String {
-    match (skill.description, skill.title) {
-        ("", Some(title)) => title.to_owned(),
-        ("", None) => format!("Runs the function {}", skill.name),
-        (description, _) => description.to_owned(),
+    /// Examples on a card are strings; one given as JSON is shown as JSON text.
+    fn shown_examples(&self) -> Vec<String> {
+        let text = |example: &Value| text_of(&pleat_domain::json::raw(example)).into_owned();
+        self.examples.iter().map(text).collect()
     }
-}
-
-/// Examples on a card are strings; one given as JSON is shown as JSON text.
-fn example(example: &Value) -> String {
-    text_of(&pleat_domain::json::raw(example)).into_owned()
 }
 
 #[cfg(test)]

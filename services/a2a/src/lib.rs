@@ -11,6 +11,6 @@ pub mod jsonrpc;
 pub mod legacy;
 pub mod value;
 
-pub use card::{Card, CardSkill, CardSource};
+pub use card::{CardSkill, CardSource, Served, Shape};
 pub use error::{BadRequest, Fault, InvalidParams};
 pub use jsonrpc::Request;

@@ -45,5 +45,5 @@ pub use quota::{KeyLimits, Limit};
 pub use scope::{Scope, Scopes};
 pub use setting::SettingName;
 pub use task::{Artifact, Door, Task, TaskState};
-pub use tenant::{Tenant, TenantId, TenantSlug};
+pub use tenant::{CardVersions, Tenant, TenantId, TenantSlug};
 pub use usage::Usage;

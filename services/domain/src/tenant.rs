@@ -36,7 +36,33 @@ pub struct Tenant {
     pub slug: TenantSlug,
     /// What it may use; see [`crate::Plans`].
     pub plan: PlanName,
+    pub card: CardVersions,
     pub created_at: OffsetDateTime,
+}
+
+/// For which versions of A2A a tenant's card is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum CardVersions {
+    /// Pure 1.0 for who asks for it, and one that clients of every version can read for all others.
+    #[default]
+    #[serde(rename = "all")]
+    All,
+    /// Pure 1.0 for everybody.
+    #[serde(rename = "1.0")]
+    Only10,
+}
+
+impl CardVersions {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Only10 => "1.0",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::All, Self::Only10].into_iter().find(|versions| versions.as_str() == text)
+    }
 }
 
 /// The tenant's name in URLs: 3 to 40 of `a-z 0-9 -`, no hyphen at either end, none doubled.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pleat_domain::key::ApiKey;
-use pleat_domain::{KeyLimits, PlanName, Principal, Scope, Scopes, Tenant, TenantSlug};
+use pleat_domain::{CardVersions, KeyLimits, PlanName, Principal, Scope, Scopes, Tenant, TenantSlug};
 use pleat_policy::Action;
 use pleat_store::{KeyRecord, NewKey};
 use rand::TryRng;
@@ -66,6 +66,20 @@ impl Engine {
         self.check_plan(plan)?;
         let tenant = self.tenant(slug).await?;
         self.inner.store.set_plan(tenant.id, plan).await?;
+        self.inner.tenants.invalidate(slug).await;
+        self.tenant(slug).await
+    }
+
+    /// For which versions a tenant's card is: at once on this node, within seconds on the others.
+    pub async fn set_card(
+        &self,
+        principal: &Principal,
+        slug: &TenantSlug,
+        card: CardVersions,
+    ) -> Result<Arc<Tenant>, EngineError> {
+        authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
+        let tenant = self.tenant(slug).await?;
+        self.inner.store.set_card(tenant.id, card).await?;
         self.inner.tenants.invalidate(slug).await;
         self.tenant(slug).await
     }

@@ -93,6 +93,12 @@ impl Catalog {
         self.skills.values().filter(|skill| skill.grants.visibility != Visibility::Unlisted)
     }
 
+    /// The skills that this caller may call, unlisted ones too. Nobody has no such list: it sees what is listed.
+    pub fn callable(&self, principal: &Principal) -> Result<Vec<&Arc<Skill>>, EngineError> {
+        authorize(principal, Action::Invoke(Visibility::Listed), EngineError::Unauthenticated)?;
+        Ok(self.skills.values().filter(|skill| may_call(principal, skill)).collect())
+    }
+
     /// The skill a caller means and may call. Without a name: the only one there is.
     pub fn choose(&self, principal: &Principal, name: Option<&str>) -> Result<Callable, EngineError> {
         let skill = match name {
@@ -111,15 +117,16 @@ impl Catalog {
     }
 
     fn only(&self, principal: &Principal) -> Result<Arc<Skill>, EngineError> {
-        let callable = |skill: &&Arc<Skill>| {
-            pleat_policy::decide(principal, Action::Invoke(skill.grants.visibility)) == pleat_policy::Decision::Allow
-        };
-        let mut candidates = self.skills.values().filter(callable);
+        let mut candidates = self.skills.values().filter(|skill| may_call(principal, skill));
         match (candidates.next(), candidates.next()) {
             (Some(skill), None) => Ok(Arc::clone(skill)),
             _ => Err(EngineError::SkillNeeded(self.listed().map(|skill| skill.name.to_string()).collect())),
         }
     }
+}
+
+fn may_call(principal: &Principal, skill: &Skill) -> bool {
+    pleat_policy::decide(principal, Action::Invoke(skill.grants.visibility)) == pleat_policy::Decision::Allow
 }
 
 /// How long another node's deploy may go unnoticed.

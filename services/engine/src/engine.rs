@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::KeyCache;
 use crate::book::Books;
+use crate::card_keys::CardKeyCache;
 use crate::catalog::Catalogs;
 use crate::error::EngineError;
 use crate::hooks::{Hook, Hooks};
@@ -94,6 +95,7 @@ pub(crate) struct Inner {
     pub(crate) vault: Vault,
     pub(crate) settings: SettingCache,
     pub(crate) keys: KeyCache,
+    pub(crate) card_keys: CardKeyCache,
     pub(crate) tenants: moka::future::Cache<TenantSlug, Arc<Tenant>>,
     pub(crate) catalogs: Catalogs,
     pub(crate) hub: Hub,
@@ -127,6 +129,7 @@ impl Engine {
             vault: Vault::new(&config.master_key),
             settings: SettingCache::new(),
             keys: KeyCache::new(),
+            card_keys: CardKeyCache::new(),
             tenants: moka::future::Cache::builder().max_capacity(100_000).time_to_live(STALE).build(),
             catalogs: Catalogs::new(),
             hub: Hub::default(),

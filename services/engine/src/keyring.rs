@@ -1,7 +1,9 @@
 //! The master key and what is derived from it. Key material never leaves this module.
 
+mod signing;
 mod vault;
 
+pub(crate) use signing::SigningKey;
 pub(crate) use vault::Vault;
 
 use hmac::{Hmac, KeyInit, Mac};

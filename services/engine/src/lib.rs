@@ -8,6 +8,7 @@ mod admission;
 mod auth;
 mod book;
 mod calling;
+mod card_keys;
 mod catalog;
 mod deploy;
 mod engine;
@@ -39,6 +40,7 @@ mod tokens;
 mod usage;
 
 pub use admin::{MintedKey, NewKeyRequest};
+pub use card_keys::{CardKey, CardSigner, PublicKeys};
 pub use catalog::{Callable, Catalog, Skill};
 pub use deploy::{DeployReport, Upload};
 pub use engine::{Engine, EngineConfig};

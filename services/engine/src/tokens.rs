@@ -98,6 +98,12 @@ impl Engine {
         })
     }
 
+    /// Whose tokens this tenant takes, as tokens name them.
+    pub async fn issuer_names(&self, tenant: &Tenant) -> Result<Vec<String>, EngineError> {
+        let issuers = self.issuers(tenant).await?;
+        Ok(issuers.iter().map(|issuer| issuer.record.issuer.clone()).collect())
+    }
+
     /// The bearer of a token, from its name: for what made its task, which is to invoke.
     pub(crate) async fn bearer_behind(&self, tenant: &Tenant, name: &str) -> Result<Option<Principal>, EngineError> {
         let Some((issuer, subject)) = name.split_once(':') else { return Ok(None) };

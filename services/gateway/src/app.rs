@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
+use pleat_a2a::Shape;
 use pleat_domain::TenantId;
 use pleat_domain::limits;
 use pleat_engine::Engine;
@@ -51,8 +52,17 @@ pub struct App {
     pub(crate) cards: moka::sync::Cache<CardKey, RenderedCard>,
 }
 
-/// A card depends on the tenant's deployments and on the address it is read at.
-pub(crate) type CardKey = (TenantId, i64, String);
+/// All that a card depends on: the tenant's deployments and issuers, the address it is read at, its shape, and the key
+/// that signs it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct CardKey {
+    pub(crate) tenant: TenantId,
+    pub(crate) generation: i64,
+    pub(crate) issuers: Vec<String>,
+    pub(crate) base_url: String,
+    pub(crate) shape: Shape,
+    pub(crate) signer: String,
+}
 
 #[derive(Clone)]
 pub(crate) struct RenderedCard {

@@ -1,5 +1,6 @@
 //! The control host: the API for tenants, keys, issuers of tokens, functions, secrets, tasks, logs and usage, and the probes.
 
+mod card_keys;
 mod functions;
 mod issuers;
 mod keys;
@@ -21,7 +22,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::{cors, landing, metrics, probes, site};
+use crate::{cors, key_set, landing, metrics, probes, site};
 
 #[derive(OpenApi)]
 #[openapi(info(
@@ -36,6 +37,9 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(tenants::create, tenants::list))
         .routes(routes!(tenants::show, tenants::delete))
         .routes(routes!(tenants::set_plan))
+        .routes(routes!(tenants::set_card))
+        .routes(routes!(card_keys::create, card_keys::list))
+        .routes(routes!(card_keys::revoke))
         .routes(routes!(keys::create, keys::list))
         .routes(routes!(keys::revoke))
         .routes(routes!(issuers::create, issuers::list))
@@ -67,6 +71,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/healthz", get(probes::healthz))
         .route("/readyz", get(probes::readyz))
         .route("/metrics", get(metrics::show))
+        .route("/.well-known/jwks.json", get(key_set::show))
         .route("/api/v1/openapi.json", get(move || async move { axum::Json(description) }))
         .fallback(site::nothing_here)
         .method_not_allowed_fallback(site::wrong_method);
@@ -93,7 +98,7 @@ pub(crate) fn described() -> Vec<(String, String)> {
         })
         .filter(|(method, _)| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
         .collect();
-    for open in ["/", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json"] {
+    for open in ["/", "/healthz", "/readyz", "/metrics", "/.well-known/jwks.json", "/api/v1/openapi.json"] {
         all.push(("GET".to_owned(), open.to_owned()));
     }
     all

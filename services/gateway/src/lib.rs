@@ -8,6 +8,7 @@ mod body;
 mod control;
 mod cors;
 mod extract;
+mod key_set;
 mod landing;
 mod metrics;
 mod observe;

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::app::App;
-use crate::{cors, landing, site};
+use crate::{cors, key_set, landing, site};
 
 /// The paths of `router`, for the test that wants an isolation row for each.
 pub(crate) const ROUTES: &[(&str, &str)] = &[
@@ -18,6 +18,7 @@ pub(crate) const ROUTES: &[(&str, &str)] = &[
     ("POST", "/_a2a/"),
     ("GET", "/.well-known/agent.json"),
     ("GET", "/.well-known/agent-card.json"),
+    ("GET", "/.well-known/jwks.json"),
     ("GET", "/{function}"),
     ("POST", "/{function}"),
 ];
@@ -30,6 +31,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/_a2a/", post(a2a::serve))
         .route("/.well-known/agent.json", get(card::show))
         .route("/.well-known/agent-card.json", get(card::show))
+        .route("/.well-known/jwks.json", get(key_set::show))
         .route("/{function}", get(function::describe).post(function::call))
         .fallback(site::nothing_here)
         .method_not_allowed_fallback(site::wrong_method);

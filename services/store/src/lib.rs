@@ -4,6 +4,7 @@
 //! only through the [`Writer`], which commits many of them at once. Nothing here knows a wire format or runs a
 //! function.
 
+mod card_keys;
 mod claim;
 mod config;
 mod connect;
@@ -24,6 +25,7 @@ mod usage;
 mod wake;
 mod writer;
 
+pub use card_keys::CardKeyRow;
 pub use claim::Claimed;
 pub use config::StoreConfig;
 pub use error::StoreError;

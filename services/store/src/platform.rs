@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pleat_domain::{KeyLimits, PlanName, Scopes, Tenant, TenantId, TenantSlug};
+use pleat_domain::{CardVersions, KeyLimits, PlanName, Scopes, Tenant, TenantId, TenantSlug};
 use sqlx::FromRow;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -45,7 +45,7 @@ impl Store {
     /// A name that was ever used stays taken, even when its tenant is deleted.
     pub async fn create_tenant(&self, slug: &TenantSlug, plan: &PlanName) -> Result<Tenant, StoreError> {
         let row = sqlx::query_as::<_, TenantRow>(
-            "INSERT INTO tenants (id, slug, plan) VALUES ($1, $2, $3) RETURNING id, slug, plan, created_at",
+            "INSERT INTO tenants (id, slug, plan) VALUES ($1, $2, $3) RETURNING id, slug, plan, card, created_at",
         )
         .bind(Uuid::now_v7())
         .bind(slug.as_str())
@@ -61,7 +61,7 @@ impl Store {
 
     pub async fn tenant_by_slug(&self, slug: &TenantSlug) -> Result<Option<Tenant>, StoreError> {
         sqlx::query_as::<_, TenantRow>(
-            "SELECT id, slug, plan, created_at FROM tenants WHERE slug = $1 AND deleted_at IS NULL",
+            "SELECT id, slug, plan, card, created_at FROM tenants WHERE slug = $1 AND deleted_at IS NULL",
         )
         .bind(slug.as_str())
         .fetch_optional(self.readers())
@@ -72,7 +72,7 @@ impl Store {
 
     pub async fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError> {
         sqlx::query_as::<_, TenantRow>(
-            "SELECT id, slug, plan, created_at FROM tenants WHERE deleted_at IS NULL ORDER BY slug",
+            "SELECT id, slug, plan, card, created_at FROM tenants WHERE deleted_at IS NULL ORDER BY slug",
         )
         .fetch_all(self.readers())
         .await?
@@ -86,6 +86,16 @@ impl Store {
         let done = sqlx::query("UPDATE tenants SET plan = $2 WHERE id = $1 AND deleted_at IS NULL")
             .bind(tenant.as_uuid())
             .bind(plan.as_str())
+            .execute(self.readers())
+            .await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    /// `false`: there is no such tenant.
+    pub async fn set_card(&self, tenant: TenantId, card: CardVersions) -> Result<bool, StoreError> {
+        let done = sqlx::query("UPDATE tenants SET card = $2 WHERE id = $1 AND deleted_at IS NULL")
+            .bind(tenant.as_uuid())
+            .bind(card.as_str())
             .execute(self.readers())
             .await?;
         Ok(done.rows_affected() > 0)
@@ -119,7 +129,7 @@ impl Store {
     /// The tenant that a key belongs to.
     pub async fn key_tenant(&self, tenant: TenantId) -> Result<Option<Tenant>, StoreError> {
         sqlx::query_as::<_, TenantRow>(
-            "SELECT id, slug, plan, created_at FROM tenants WHERE id = $1 AND deleted_at IS NULL",
+            "SELECT id, slug, plan, card, created_at FROM tenants WHERE id = $1 AND deleted_at IS NULL",
         )
         .bind(tenant.as_uuid())
         .fetch_optional(self.readers())
@@ -175,6 +185,7 @@ struct TenantRow {
     id: Uuid,
     slug: String,
     plan: String,
+    card: String,
     created_at: OffsetDateTime,
 }
 
@@ -182,7 +193,8 @@ impl TenantRow {
     fn tenant(self) -> Result<Tenant, StoreError> {
         let slug = TenantSlug::parse(&self.slug).map_err(|_| StoreError::Corrupt { what: "tenant name" })?;
         let plan = PlanName::parse(&self.plan).map_err(|_| StoreError::Corrupt { what: "plan" })?;
-        Ok(Tenant { id: TenantId::from_row(self.id), slug, plan, created_at: self.created_at })
+        let card = CardVersions::parse(&self.card).ok_or(StoreError::Corrupt { what: "choice of cards" })?;
+        Ok(Tenant { id: TenantId::from_row(self.id), slug, plan, card, created_at: self.created_at })
     }
 }
 

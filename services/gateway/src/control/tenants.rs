@@ -8,7 +8,7 @@ use pleat_domain::{PlanName, TenantSlug};
 use pleat_engine::EngineError;
 
 use super::query;
-use super::views::{NewPlan, NewTenant, TenantView, Tenants};
+use super::views::{NewCard, NewPlan, NewTenant, TenantView, Tenants};
 use crate::app::App;
 use crate::extract::{Member, Named, Platform};
 use crate::problem::Problem;
@@ -27,7 +27,10 @@ pub(crate) async fn create(
     let wish: NewTenant = query::json(&headers, sent).await?;
     let slug = TenantSlug::parse(&wish.slug).map_err(|fault| Problem::invalid(fault.to_string()))?;
     let plan = wish.plan.unwrap_or_else(PlanName::standard);
-    let (tenant, key) = app.engine.create_tenant(&principal, &slug, &plan).await?;
+    let (mut tenant, key) = app.engine.create_tenant(&principal, &slug, &plan).await?;
+    if wish.card != tenant.card {
+        tenant.card = app.engine.set_card(&principal, &slug, wish.card).await?.card;
+    }
     let view = TenantView { admin_key: Some(key.text), ..TenantView::new(&tenant, &site.base_url) };
     Ok((StatusCode::CREATED, Json(view)))
 }
@@ -69,6 +72,23 @@ pub(crate) async fn set_plan(
     let wish: NewPlan = query::json(&headers, sent).await?;
     let slug = TenantSlug::parse(&tenant).map_err(|_| EngineError::UnknownTenant)?;
     let tenant = app.engine.set_plan(&principal, &slug, &wish.plan).await?;
+    Ok(Json(TenantView::new(&tenant, &site.base_url)))
+}
+
+/// Say for which versions of A2A a tenant's card is.
+#[utoipa::path(put, operation_id = "setCard", path = "/tenants/{tenant}/card", params(("tenant" = String, Path)),
+    request_body = NewCard, responses((status = 200, body = TenantView), (status = 404)), security(("key" = [])))]
+pub(crate) async fn set_card(
+    State(app): State<App>,
+    Extension(site): Extension<ControlSite>,
+    Platform(principal): Platform,
+    Named(tenant): Named,
+    headers: HeaderMap,
+    sent: Body,
+) -> Result<Json<TenantView>, Problem> {
+    let wish: NewCard = query::json(&headers, sent).await?;
+    let slug = TenantSlug::parse(&tenant).map_err(|_| EngineError::UnknownTenant)?;
+    let tenant = app.engine.set_card(&principal, &slug, wish.card).await?;
     Ok(Json(TenantView::new(&tenant, &site.base_url)))
 }
 

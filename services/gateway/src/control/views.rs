@@ -1,11 +1,15 @@
 //! The JSON of the control API: what is shown, and what is taken.
 
+mod card_keys;
 mod secrets;
 
+pub(crate) use card_keys::{CardKeyView, CardKeys};
 pub(crate) use secrets::{NewValue, SecretView, Secrets, SettingView, Settings};
 
 use pleat_domain::task::Ask;
-use pleat_domain::{Artifact, Failure, Grants, KeyLimits, Message, PlanName, Raw, Scopes, Task, Tenant, timestamp};
+use pleat_domain::{
+    Artifact, CardVersions, Failure, Grants, KeyLimits, Message, PlanName, Raw, Scopes, Task, Tenant, timestamp,
+};
 use pleat_engine::{DeployReport, IssuerRecord, KeyRecord, LogEntry, Skill, VersionRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,6 +37,10 @@ pub(crate) struct NewTenant {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     pub(crate) plan: Option<PlanName>,
+    /// For which versions of A2A its card is: `all`, or `1.0` alone.
+    #[serde(default)]
+    #[schema(value_type = String)]
+    pub(crate) card: CardVersions,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -43,12 +51,22 @@ pub(crate) struct NewPlan {
     pub(crate) plan: PlanName,
 }
 
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewCard {
+    /// `all`, or `1.0` alone.
+    #[schema(value_type = String)]
+    pub(crate) card: CardVersions,
+}
+
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TenantView {
     pub(crate) slug: String,
     /// What it may use.
     pub(crate) plan: String,
+    /// For which versions of A2A its card is: `all`, or `1.0` alone.
+    pub(crate) card: &'static str,
     pub(crate) created_at: String,
     pub(crate) url: String,
     pub(crate) card_url: String,
@@ -64,6 +82,7 @@ impl TenantView {
         Self {
             slug: tenant.slug.to_string(),
             plan: tenant.plan.to_string(),
+            card: tenant.card.as_str(),
             created_at: timestamp::format(tenant.created_at),
             card_url: format!("{url}/.well-known/agent-card.json"),
             a2a_url: format!("{url}/_a2a/"),
