@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use pleat_domain::{PlanName, SettingName, SkillName, TenantSlug};
+use pleat_domain::{CardVersions, PlanName, SettingName, SkillName, TenantSlug};
 
 use crate::commands::{
     call, card, completions, deploy, functions, init, issuers, keys, logs, secrets, settings, tasks, tenants, usage,
@@ -121,6 +121,11 @@ pub fn skill_name(text: &str) -> Result<SkillName, pleat_domain::name::BadName> 
 /// For clap: a plan's name; which plans there are is the server's to say.
 pub fn plan_name(text: &str) -> Result<PlanName, pleat_domain::plan::BadPlanName> {
     PlanName::parse(text)
+}
+
+/// For clap: the versions that a card is for.
+pub fn card_versions(text: &str) -> Result<CardVersions, &'static str> {
+    CardVersions::parse(text).ok_or("a card is for `all` versions of A2A, or for `1.0` alone")
 }
 
 /// For clap: the name of a secret or a setting.

@@ -73,7 +73,7 @@ pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Keys(args) => keys::run(args, context).await,
         Command::Tenants(args) => tenants::run(args, context).await,
         Command::Usage(args) => usage::run(args, context).await,
-        Command::Card(_) => card::run(context).await,
+        Command::Card(args) => card::run(args, context).await,
         Command::Completions(args) => completions::run(args, context),
         Command::Version(_) => version::run(context),
         // These never come here: `main` runs them itself.

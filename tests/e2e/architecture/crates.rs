@@ -19,7 +19,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pleat-engine", &["pleat-domain", "pleat-policy", "pleat-store", "pleat-runtime", "pleat-egress"]),
     ("pleat-gateway", &["pleat-domain", "pleat-a2a", "pleat-engine"]),
     // Puts the parts of a node together; its suites look at everything.
-    ("pleat", &["pleat-domain", "pleat-egress", "pleat-engine", "pleat-gateway", "pleat-runtime", "pleat-store"]),
+    (
+        "pleat",
+        &["pleat-a2a", "pleat-domain", "pleat-egress", "pleat-engine", "pleat-gateway", "pleat-runtime", "pleat-store"],
+    ),
 ];
 
 /// Dependencies with the crates that may have them.

@@ -4,11 +4,11 @@ use std::io::{BufRead, IsTerminal};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use pleat_domain::{PlanName, TenantSlug};
+use pleat_domain::{CardVersions, PlanName, TenantSlug};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::arguments::{plan_name, tenant_slug};
+use crate::arguments::{card_versions, plan_name, tenant_slug};
 use crate::commands::{Context, parse};
 use crate::output::{Table, moment};
 use crate::problem::Problem;
@@ -18,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   pleat tenants create acme --plan small
   pleat tenants set-plan acme standard
+  pleat tenants set-card acme 1.0
   pleat tenants list
   pleat tenants delete acme --yes";
 
@@ -39,6 +40,9 @@ enum TenantsCommand {
         /// What it may use: small, standard, unlimited or a plan of the server's configuration [default: standard]
         #[arg(long, value_name = "PLAN", value_parser = plan_name)]
         plan: Option<PlanName>,
+        /// For which versions of A2A its card is: all, or 1.0 alone [default: all]
+        #[arg(long, value_name = "VERSIONS", value_parser = card_versions)]
+        card: Option<CardVersions>,
     },
     /// Give a tenant another plan, at once
     #[command(after_help = "Examples:\n  pleat tenants set-plan acme unlimited")]
@@ -47,6 +51,14 @@ enum TenantsCommand {
         slug: TenantSlug,
         #[arg(value_name = "PLAN", value_parser = plan_name)]
         plan: PlanName,
+    },
+    /// Say for which versions of A2A a tenant's card is: all, or 1.0 alone
+    #[command(after_help = "Examples:\n  pleat tenants set-card acme 1.0\n  pleat tenants set-card acme all")]
+    SetCard {
+        #[arg(value_name = "NAME", value_parser = tenant_slug)]
+        slug: TenantSlug,
+        #[arg(value_name = "VERSIONS", value_parser = card_versions)]
+        card: CardVersions,
     },
     /// List the tenants
     #[command(after_help = "Examples:\n  pleat tenants list")]
@@ -80,22 +92,30 @@ struct Tenants {
 struct Tenant {
     slug: String,
     plan: String,
+    card: Option<String>,
     url: String,
     created_at: Option<String>,
 }
 
 pub async fn run(args: &TenantsArgs, context: &Context<'_>) -> Result<()> {
     match &args.command {
-        TenantsCommand::Create { slug, plan } => create(slug, plan.as_ref(), context).await,
+        TenantsCommand::Create { slug, plan, card } => create(slug, plan.as_ref(), *card, context).await,
         TenantsCommand::SetPlan { slug, plan } => set_plan(slug, plan, context).await,
+        TenantsCommand::SetCard { slug, card } => set_card(slug, *card, context).await,
         TenantsCommand::List => list(context).await,
         TenantsCommand::Delete { slug, yes } => delete(slug, *yes, context).await,
     }
 }
 
-async fn create(slug: &TenantSlug, plan: Option<&PlanName>, context: &Context<'_>) -> Result<()> {
+async fn create(
+    slug: &TenantSlug,
+    plan: Option<&PlanName>,
+    card: Option<CardVersions>,
+    context: &Context<'_>,
+) -> Result<()> {
     let client = context.connect(Role::Operator)?;
-    let answer = client.post(client.control(&["tenants"]), &json!({ "slug": slug, "plan": plan })).await?;
+    let wish = json!({ "slug": slug, "plan": plan, "card": card.unwrap_or_default() });
+    let answer = client.post(client.control(&["tenants"]), &wish).await?;
     if context.output.json() {
         return Ok(context.output.document(&answer)?);
     }
@@ -119,13 +139,25 @@ async fn set_plan(slug: &TenantSlug, plan: &PlanName, context: &Context<'_>) -> 
     Ok(())
 }
 
+async fn set_card(slug: &TenantSlug, card: CardVersions, context: &Context<'_>) -> Result<()> {
+    let client = context.connect(Role::Operator)?;
+    let url = client.control(&["tenants", slug.as_str(), "card"]);
+    let answer = client.put(url, &json!({ "card": card })).await?;
+    if context.output.json() {
+        return Ok(context.output.document(&answer)?);
+    }
+    context.output.note(&format!("the card of {slug} is for {}", card.as_str()));
+    Ok(())
+}
+
 async fn list(context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Operator)?;
     let answer = client.get(client.control(&["tenants"])).await?;
     context.show(answer, |Tenants { tenants }| {
-        let mut table = Table::new(&["NAME", "PLAN", "CREATED", "URL"]);
+        let mut table = Table::new(&["NAME", "PLAN", "CARD", "CREATED", "URL"]);
         for tenant in tenants {
-            table.row([tenant.slug, tenant.plan, moment(tenant.created_at.as_deref()), tenant.url]);
+            let card = tenant.card.unwrap_or_default();
+            table.row([tenant.slug, tenant.plan, card, moment(tenant.created_at.as_deref()), tenant.url]);
         }
         table.render()
     })
