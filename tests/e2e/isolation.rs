@@ -24,6 +24,8 @@ pub struct Neighbours {
     pub stranger_id: String,
     /// An issuer of tokens for `acme`.
     pub issuer: String,
+    /// Signs cards.
+    pub card_key: String,
     /// Finished, of the harness's invoke key.
     pub finished: String,
     /// Still running, of the same.
@@ -59,7 +61,10 @@ impl Neighbours {
         let running = first.data["result"]["id"].as_str().unwrap_or_else(|| panic!("{first:?}")).to_owned();
         let text = |field: &str| key[field].as_str().unwrap().to_owned();
         let issuer = issuer["id"].as_str().unwrap().to_owned();
-        Self { stranger: text("key"), stranger_id: text("id"), issuer, server, other, finished, running, waiting }
+        let (_, keys) = server.api(Method::GET, "/card-keys", &server.operator, None).await;
+        let card_key = keys["keys"][0]["id"].as_str().unwrap().to_owned();
+        let (stranger, stranger_id) = (text("key"), text("id"));
+        Self { stranger, stranger_id, issuer, card_key, server, other, finished, running, waiting }
     }
 }
 

@@ -86,6 +86,7 @@ async fn ask(neighbours: &Neighbours, row: &Row, key: &str) -> (String, String) 
     let id = match () {
         () if path.contains("/keys/") => &neighbours.stranger_id,
         () if path.contains("/issuers/") => &neighbours.issuer,
+        () if path.contains("/card-keys/") => &neighbours.card_key,
         () if path.contains("/cancel") => &neighbours.running,
         () => &neighbours.finished,
     };
