@@ -4,6 +4,7 @@ mod addresses;
 mod caching;
 mod content;
 mod extended;
+mod first_call;
 mod keys;
 mod shapes;
 mod signatures;

@@ -17,6 +17,7 @@ mod authoring;
 mod capabilities;
 mod card;
 mod cli;
+mod clients;
 mod control;
 mod docs;
 mod harness;

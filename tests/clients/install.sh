@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs the official A2A clients, each in a place of its own below the given directory. What is there is kept.
+# usage: tests/clients/install.sh DIRECTORY
+set -euo pipefail
+directory="${1:?usage: install.sh DIRECTORY}"
+mkdir -p "$directory"
+directory="$(cd "$directory" && pwd)"
+
+python() { # version
+  local home="$directory/python-$1"
+  [ -f "$home/installed" ] && return
+  rm -rf "$home"
+  python3 -m venv "$home"
+  "$home/bin/pip" install -q "a2a-sdk[http-server,signing]==$1"
+  touch "$home/installed"
+}
+
+javascript() { # version
+  local home="$directory/js-$1"
+  [ -f "$home/installed" ] && return
+  rm -rf "$home"
+  mkdir -p "$home"
+  (cd "$home" && npm init -y >/dev/null && npm install --silent --no-audit --no-fund "@a2a-js/sdk@$1")
+  touch "$home/installed"
+}
+
+python 1.3.0
+python 0.3.26
+javascript 1.3.0
+javascript 0.3.14
