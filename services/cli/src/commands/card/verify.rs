@@ -4,6 +4,7 @@
 //! the card's own origin, unless the user says otherwise.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use anyhow::Result;
 use clap::Args;
@@ -182,17 +183,16 @@ async fn signatures(client: &Client, url: &Url, card: &Map<String, Value>, given
                 continue;
             }
         };
-        if !sets.contains_key(&source) {
-            let fetched = fetch_keys(client, &source).await;
-            sets.insert(source.clone(), fetched);
-        }
-        match sets.get(&source) {
-            Some(Ok(keys)) => match judge(&signature, keys, &payloads) {
-                Ok(found) => return Finding::ok("signature", found),
-                Err(reason) => why = reason,
-            },
-            Some(Err(reason)) => why = format!("the keys at {source} cannot be used: {reason}"),
-            None => {}
+        let keys = match sets.entry(source) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let fetched = fetch_keys(client, unknown.key()).await;
+                unknown.insert(fetched)
+            }
+        };
+        match keys.as_ref().map_err(String::clone).and_then(|keys| judge(&signature, keys, &payloads)) {
+            Ok(found) => return Finding::ok("signature", found),
+            Err(reason) => why = reason,
         }
     }
     Finding::fail("signature", why)
@@ -213,11 +213,13 @@ fn source_of(entry: &Value, card: &Url, given: Option<&Url>) -> Result<(Signatur
 }
 
 async fn fetch_keys(client: &Client, source: &Url) -> Result<PublicKeys, String> {
-    let (status, body) = exchange(client, client.request(Method::GET, source.clone())).await?;
+    let unusable = |why: String| format!("the keys at {source} cannot be used: {why}");
+    let request = client.request(Method::GET, source.clone());
+    let (status, body) = exchange(client, request).await.map_err(unusable)?;
     if status != 200 {
-        return Err(format!("it answered {status}"));
+        return Err(unusable(format!("it answered {status}")));
     }
-    PublicKeys::parse(&body).map_err(|error| error.to_string())
+    PublicKeys::parse(&body).map_err(|error| unusable(error.to_string()))
 }
 
 fn judge(signature: &Signature, keys: &PublicKeys, payloads: &[(signing::Coverage, String)]) -> Result<String, String> {
