@@ -146,8 +146,8 @@ impl PublicKeys {
         self.0.get(key_id).is_some()
     }
 
-    /// The algorithm has to be the one that the key is for.
-    pub fn check(&self, key_id: &str, algorithm: &str, signed: &[u8], signature: &[u8]) -> bool {
-        self.0.get(key_id).is_some_and(|key| key.check(algorithm, signed, signature).is_ok())
+    /// The algorithm has to be the one that the key is for; the signature is in base64.
+    pub fn check(&self, key_id: &str, algorithm: &str, signed: &[u8], signature: &str) -> bool {
+        self.0.get(key_id).is_some_and(|key| key.signed(algorithm, signed, signature))
     }
 }

@@ -99,7 +99,8 @@ pub struct Signature {
     pub algorithm: String,
     pub key_id: String,
     pub key_set_url: Option<String>,
-    pub bytes: Vec<u8>,
+    /// In base64.
+    pub signature: String,
     protected: String,
 }
 
@@ -117,7 +118,8 @@ impl Signature {
     pub fn parse(entry: &Value) -> Result<Self, BadSignature> {
         let text = |name: &str| entry.get(name).and_then(Value::as_str).ok_or(BadSignature::Malformed);
         let decoded = |text: &str| URL_SAFE_NO_PAD.decode(text).map_err(|_| BadSignature::Malformed);
-        let protected = text("protected")?;
+        let (protected, signature) = (text("protected")?, text("signature")?);
+        decoded(signature)?;
         let header: Value = serde_json::from_slice(&decoded(protected)?).map_err(|_| BadSignature::Malformed)?;
         if header.get("crit").is_some() {
             return Err(BadSignature::Critical);
@@ -127,7 +129,7 @@ impl Signature {
             algorithm: named("alg").ok_or(BadSignature::Nameless)?,
             key_id: named("kid").ok_or(BadSignature::Nameless)?,
             key_set_url: named("jku"),
-            bytes: decoded(text("signature")?)?,
+            signature: signature.to_owned(),
             protected: protected.to_owned(),
         })
     }

@@ -55,6 +55,14 @@ impl VerifyingKey {
     }
 }
 
+impl VerifyingKey {
+    /// A signature (in base64) over something that is no token.
+    pub(crate) fn signed(&self, algorithm: &str, message: &[u8], signature: &str) -> bool {
+        let agrees = algorithm.parse::<Algorithm>().is_ok_and(|named| named == self.algorithm);
+        agrees && jsonwebtoken::crypto::verify(signature, message, &self.key, self.algorithm).unwrap_or(false)
+    }
+}
+
 /// Why a set of keys is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadKeySet {

@@ -228,7 +228,7 @@ fn judge(signature: &Signature, keys: &PublicKeys, payloads: &[(signing::Coverag
     }
     let fits = |payload: &str| {
         let input = signature.input(payload);
-        keys.check(&signature.key_id, &signature.algorithm, input.as_bytes(), &signature.bytes)
+        keys.check(&signature.key_id, &signature.algorithm, input.as_bytes(), &signature.signature)
     };
     let good = payloads.iter().find(|(_, payload)| fits(payload));
     let (coverage, _) = good.ok_or("no signature fits: the card was changed after it was signed")?;
