@@ -38,6 +38,12 @@ pub const KEY_VALUE_TENANT: usize = 64 * MIB;
 pub const KEY_VALUE_PAGE: u32 = 1_000;
 /// Secrets, settings, hosts and skills that one function may ask for, each.
 pub const CAPABILITIES: usize = 100;
+/// Push configurations of one task.
+pub const PUSHES: usize = 10;
+pub const PUSH_ID: usize = 256;
+pub const PUSH_TOKEN: usize = 1_024;
+pub const PUSH_SCHEME: usize = 64;
+pub const PUSH_CREDENTIALS: usize = 4 * KIB;
 
 /// What one call may use. `DEFAULT` where nothing is asked for; a manifest may ask for up to `MOST`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
