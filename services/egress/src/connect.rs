@@ -10,7 +10,7 @@ use http::Uri;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower::Service;
-use url::Host;
+use url::{Host, Url};
 
 use crate::error::EgressError;
 use crate::guard::{Guard, Target, literal};
@@ -63,6 +63,17 @@ impl Connector {
             }
         }
         Err(EgressError::Failed(format!("`{host}` could not be connected to on port {port}")))
+    }
+
+    /// Every address of the URL's host, as if it were to be dialled.
+    pub(crate) async fn check(&self, url: &Url) -> Result<(), EgressError> {
+        let invalid = || EgressError::InvalidRequest("the host of the URL is not valid".to_owned());
+        let host = url.host().ok_or_else(invalid)?.to_owned();
+        let (port, secure) = (url.port_or_known_default().ok_or_else(invalid)?, url.scheme() == "https");
+        for address in self.addresses(&host).await? {
+            self.guard.dial(&Target { host: &host, port, secure }, address)?;
+        }
+        Ok(())
     }
 
     async fn addresses(&self, host: &Host<String>) -> Result<Vec<IpAddr>, EgressError> {

@@ -25,6 +25,11 @@ use crate::tls;
 
 /// Names and values in the head of an answer; the client itself takes at most 100 of them.
 const HEAD_BYTES: usize = 64 << 10;
+/// How long a name is looked up that is only to be checked.
+const LOOKUP: Duration = Duration::from_secs(3);
+/// What is read of a body that nobody wants, so that the connection can be used again.
+const UNWANTED_BYTES: usize = 16 << 10;
+const UNWANTED_TIME: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_secs(30);
 const IDLE_PER_HOST: usize = 4;
 
@@ -37,6 +42,7 @@ pub struct Egress {
 struct Inner {
     config: EgressConfig,
     guard: Arc<Guard>,
+    connector: Connector,
     slots: Slots,
     // HTTP/1.1 only: it has no frames to flood with and no compressed headers to blow up, and every host speaks it.
     client: Client<HttpsConnector<Connector>, Full<Bytes>>,
@@ -47,20 +53,20 @@ impl Egress {
         let guard = Arc::new(Guard::new(&config)?);
         let connector =
             Connector { guard: Arc::clone(&guard), resolver: config.resolver.clone(), timeout: config.connect_timeout };
-        let connector = HttpsConnectorBuilder::new()
+        let secured = HttpsConnectorBuilder::new()
             .with_tls_config(tls::config(&config.extra_roots)?)
             .https_or_http()
             .enable_http1()
-            .wrap_connector(connector);
+            .wrap_connector(connector.clone());
         // Nothing here reads the environment: a proxy that it names is not used.
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(IDLE_PER_HOST)
             .http1_max_buf_size(HEAD_BYTES)
-            .build(connector);
+            .build(secured);
         let slots = Slots::new(config.per_tenant_concurrency);
-        Ok(Self { inner: Arc::new(Inner { config, guard, slots, client }) })
+        Ok(Self { inner: Arc::new(Inner { config, guard, connector, slots, client }) })
     }
 
     /// Sends one request for a tenant, whose name goes along, to hosts that were granted.
@@ -75,6 +81,17 @@ impl Egress {
         let limit = request.timeout.map_or(most, |wish| wish.min(most));
         let sent = tokio::time::timeout(limit, self.inner.send(&request, grants, stamp)).await;
         sent.map_err(|_| EgressError::Timeout)?
+    }
+
+    /// Whether a request to this URL would be let out now, without sending one; answers its origin. A name that has no
+    /// address, or none in time, leads nowhere and is let pass: what it leads to later is looked at when it is dialled.
+    pub async fn check(&self, url: &str, grants: &HostGrants) -> Result<String, EgressError> {
+        let url = self.inner.guard.parse(url, grants)?;
+        let resolved = tokio::time::timeout(LOOKUP, self.inner.connector.check(&url)).await;
+        match resolved {
+            Ok(Err(EgressError::Failed(_))) | Err(_) | Ok(Ok(())) => Ok(url.origin().ascii_serialization()),
+            Ok(Err(refused)) => Err(refused),
+        }
     }
 }
 
@@ -92,7 +109,7 @@ impl Inner {
                 true => redirect::target(&hop.url, response.status(), response.headers())?,
                 false => None,
             };
-            let Some(to) = onward else { return self.answer(&hop, response).await };
+            let Some(to) = onward else { return self.answer(&hop, response, request.head_only).await };
             hop.follow(response.status(), self.guard.admit(to, grants)?);
         }
         Err(EgressError::Failed(format!("there were more than {} redirects", self.config.redirects)))
@@ -125,10 +142,21 @@ impl Inner {
         if size > HEAD_BYTES { Err(EgressError::TooLarge) } else { Ok(response) }
     }
 
-    async fn answer(&self, hop: &Hop, response: Response<Incoming>) -> Result<OutboundResponse, EgressError> {
+    async fn answer(
+        &self,
+        hop: &Hop,
+        response: Response<Incoming>,
+        head_only: bool,
+    ) -> Result<OutboundResponse, EgressError> {
         let (head, body) = response.into_parts();
         let encoding = Encoding::of(&head.headers);
-        let body = body::read(body, encoding, self.config.response_bytes).await?;
+        let body = if head_only {
+            let unwanted = body::read(body, Encoding::Other, UNWANTED_BYTES);
+            let _ = tokio::time::timeout(UNWANTED_TIME, unwanted).await;
+            Bytes::new()
+        } else {
+            body::read(body, encoding, self.config.response_bytes).await?
+        };
         let status = head.status.as_u16();
         tracing::debug!(host = hop.url.host_str(), status, bytes = body.len(), "answered from outside");
         Ok(OutboundResponse {

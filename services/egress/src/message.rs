@@ -13,6 +13,8 @@ pub struct OutboundRequest {
     /// Less than the operator's limit, if any.
     pub timeout: Option<Duration>,
     pub follow_redirects: bool,
+    /// Only the head of the answer counts: a body is neither waited for nor handed back.
+    pub head_only: bool,
 }
 
 impl OutboundRequest {

@@ -13,6 +13,7 @@ pub(super) fn request(request: HttpRequest) -> OutboundRequest {
         body: request.body.map(Into::into),
         timeout: request.timeout_ms.map(|milliseconds| Duration::from_millis(milliseconds.into())),
         follow_redirects: request.follow_redirects,
+        head_only: false,
     }
 }
 
