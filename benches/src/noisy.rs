@@ -81,6 +81,7 @@ impl Noise {
                 context: None,
                 alias: None,
                 once: None,
+                push: None,
                 door: Door::Http,
             };
             streams.push(engine.start(invocation).await.context("starting a spinning guest")?.1);

@@ -62,6 +62,10 @@ impl<'a> Fields<'a> {
         self.parsed(name, "must be an object")
     }
 
+    pub fn strings(&self, name: &str) -> Result<Option<Vec<String>>, InvalidParams> {
+        self.parsed(name, "must be an array of strings")
+    }
+
     pub fn object(&self, name: &str) -> Result<Option<Self>, InvalidParams> {
         self.get(name).map(|raw| Self::read(raw, name, self.pointer_to(name))).transpose()
     }

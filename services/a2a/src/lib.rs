@@ -14,3 +14,7 @@ pub mod value;
 pub use card::{CardSkill, CardSource, Served, Shape};
 pub use error::{BadRequest, Fault, InvalidParams};
 pub use jsonrpc::Request;
+
+/// The extension by which a client has each of its messages count once, by `messageId`. Not the default: clients that
+/// use one id for several messages exist.
+pub const MESSAGE_ONCE: &str = "urn:pleat:a2a:message-once:v1";

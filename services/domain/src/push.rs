@@ -22,6 +22,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::{Event, EventBody};
 use crate::ids::TaskId;
 use crate::limits;
 
@@ -47,6 +48,16 @@ impl Dialect {
 
     pub fn from_stored(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == text)
+    }
+
+    /// Whether a receiver is told of this. Up to 0.3 it is told the task, whenever its state changes; later the event
+    /// itself. How far a task has got is for streams.
+    pub const fn tells(self, event: &Event) -> bool {
+        match event.body {
+            EventBody::Status(_) => true,
+            EventBody::Artifact(_) => matches!(self, Self::A2a10),
+            EventBody::Progress(_) => false,
+        }
     }
 }
 
@@ -144,6 +155,12 @@ const fn is_token(byte: u8) -> bool {
             byte,
             b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~'
         )
+}
+
+impl fmt::Debug for PushAuth {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PushAuth").field("scheme", &self.scheme).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for NewPush {

@@ -57,6 +57,7 @@ impl Engine {
             context: Some(context),
             alias: None,
             once: None,
+            push: None,
             door: Door::Call,
         };
         let run = self.admit(invocation, Some(Origin { parent, depth: standing.depth })).await?;

@@ -22,6 +22,7 @@ use crate::hub::{Hub, Interrupt};
 use crate::keyring::{KeyHasher, MasterKey, Vault};
 use crate::news::News;
 use crate::nodes;
+use crate::push::{PushTimes, Pushes};
 use crate::settings::SettingCache;
 use crate::slots::Slots;
 use crate::tokens::{KeySetTimes, Tokens};
@@ -56,6 +57,8 @@ pub struct EngineConfig {
     pub usage_interval: Duration,
     /// The sets of keys that issuers of tokens serve at a URL.
     pub key_sets: KeySetTimes,
+    /// The receivers of push notifications.
+    pub push: PushTimes,
 }
 
 impl EngineConfig {
@@ -75,6 +78,7 @@ impl EngineConfig {
             cpu_window: Duration::from_secs(60),
             usage_interval: Duration::from_secs(2),
             key_sets: KeySetTimes::default(),
+            push: PushTimes::default(),
         }
     }
 }
@@ -103,6 +107,7 @@ pub(crate) struct Inner {
     pub(crate) hooks: Hooks,
     pub(crate) egress: Egress,
     pub(crate) tokens: Tokens,
+    pub(crate) pushes: Pushes,
     pub(crate) books: Books,
     pub(crate) slots: Arc<Slots>,
     /// Calls.
@@ -137,6 +142,7 @@ impl Engine {
             hooks: Hooks::new(config.hooks.clone()),
             egress: Egress::new(config.egress.clone())?,
             tokens: Tokens::new(&config.egress, config.key_sets)?,
+            pushes: Pushes::new(&config.master_key, &config.egress, config.push)?,
             tracker: TaskTracker::new(),
             stopping: stopping.clone(),
             chores: TaskTracker::new(),

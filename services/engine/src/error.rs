@@ -22,6 +22,8 @@ pub enum EngineError {
     /// Unknown, expired, another tenant's or another caller's: one answer for all.
     #[error("task not found")]
     TaskNotFound,
+    #[error("push configuration not found")]
+    PushNotFound,
     #[error("the task is already {0} and cannot be canceled")]
     NotCancelable(&'static str),
     #[error("the task is {0} and takes no further message")]
@@ -51,7 +53,7 @@ pub enum EngineError {
     /// Never leaves: the earlier send's task is the answer.
     #[error("this was sent before and cannot be found again; try again shortly")]
     Repeated,
-    #[error("`Idempotency-Key` was used before for another call; use a new key for each call")]
+    #[error("this `Idempotency-Key` or message id was used before for another call; use a new one for each call")]
     KeyReused,
     #[error("this node has lost touch with the database and takes no work until it is back; try again shortly")]
     OutOfTouch,
@@ -117,7 +119,9 @@ impl From<StoreError> for EngineError {
             StoreError::Closed => Self::ShuttingDown,
             StoreError::Repeated => Self::Repeated,
             StoreError::Unreachable(_) | StoreError::Full(_) => Self::Unavailable(error),
-            StoreError::Unstorable(_) | StoreError::TooMany { .. } => Self::Invalid(error.to_string()),
+            StoreError::Unstorable(_) | StoreError::TooMany { .. } | StoreError::TooManyPushes { .. } => {
+                Self::Invalid(error.to_string())
+            }
             StoreError::IssuerTaken(name) => Self::Exists { what: "issuer", name },
             StoreError::AliasTaken(name) => Self::Exists { what: "task", name },
             StoreError::NoRoom { limit, most } => Self::LimitReached(Reached { limit, most, retry_after: None }),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pleat_domain::{Block, ContextId, Door, Message, Principal, Raw, Task, TaskId, TaskState, Tenant};
+use pleat_domain::{Block, ContextId, Door, Message, NewPush, Principal, Raw, Task, TaskId, TaskState, Tenant};
 use pleat_policy::Action;
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
@@ -31,6 +31,8 @@ pub struct Invocation {
     pub alias: Option<String>,
     /// Sending again under the same key is sending once. An alias does that by itself.
     pub once: Option<IdempotencyKey>,
+    /// Who is told of the task, from its first event on.
+    pub push: Option<NewPush>,
     pub door: Door,
 }
 
@@ -50,6 +52,21 @@ pub struct Turn {
     pub task: Task,
     pub input: Raw,
     pub message: Message,
+    /// Sending again under the same key is sending once.
+    pub once: Option<IdempotencyKey>,
+    /// Who is told of this turn and of those after it.
+    pub push: Option<NewPush>,
+}
+
+/// What became of a later message.
+enum Resumed {
+    Now {
+        recorded: Recorded,
+        /// The last event of the turn before.
+        after: u32,
+    },
+    /// It was sent before, for this task.
+    Before(TaskId),
 }
 
 impl Engine {
@@ -58,16 +75,17 @@ impl Engine {
         if let Some(earlier) = self.sent_before(&invocation).await? {
             return self.settled(invocation.tenant.id, earlier).await;
         }
-        let early = invocation.alias.is_some() || invocation.once.is_some();
+        let early = invocation.alias.is_some() || invocation.once.is_some() || invocation.push.is_some();
         let (tenant, once) = (invocation.tenant.id, Repeat::of(&invocation));
         let run = self.admit(invocation, None).await?;
+        let told = run.push.is_some();
         if !early {
             let span = run.span();
             return self.spawn_for(|done| run.blocking(done).instrument(span)).await;
         }
         match self.spawn(run.span(), Run::start(run)).await {
             Err(EngineError::Repeated) => self.settled(tenant, self.first_send(tenant, once).await?).await,
-            recorded => recorded?.finished(self).await,
+            recorded => self.telling(told, recorded?).finished(self).await,
         }
     }
 
@@ -78,36 +96,79 @@ impl Engine {
         }
         let (tenant, once) = (invocation.tenant.id, Repeat::of(&invocation));
         let run = self.admit(invocation, None).await?;
+        let told = run.push.is_some();
         match self.spawn(run.span(), Run::start(run)).await {
             Err(EngineError::Repeated) => self.rejoin(tenant, self.first_send(tenant, once).await?).await,
-            recorded => Ok(recorded?.into_stream(self, 0)),
+            recorded => Ok(self.telling(told, recorded?).into_stream(self, 0)),
         }
     }
 
     /// Continues a waiting task and runs to the end of the turn.
     pub async fn send_turn(&self, turn: Turn) -> Result<Arc<Task>, EngineError> {
-        let run = self.readmit(turn).await?;
-        self.spawn(run.span(), Run::resume(run)).await?.finished(self).await
+        let tenant = turn.tenant.id;
+        match self.resume(turn).await? {
+            Resumed::Now { recorded, .. } => recorded.finished(self).await,
+            Resumed::Before(id) => self.settled(tenant, id).await,
+        }
     }
 
     /// Continues a waiting task and streams what follows.
     pub async fn start_turn(&self, turn: Turn) -> Result<(Arc<Task>, EventStream), EngineError> {
-        let run = self.readmit(turn).await?;
-        let after = run.task.last_seq;
-        let recorded = self.spawn(run.span(), Run::resume(run)).await?;
-        Ok(recorded.into_stream(self, after))
+        let tenant = turn.tenant.id;
+        match self.resume(turn).await? {
+            Resumed::Now { recorded, after } => Ok(recorded.into_stream(self, after)),
+            Resumed::Before(id) => self.rejoin(tenant, id).await,
+        }
+    }
+
+    async fn resume(&self, turn: Turn) -> Result<Resumed, EngineError> {
+        let (tenant, id, repeat) = (turn.tenant.id, turn.task.id, Repeat::of_turn(&turn));
+        if let Some(earlier) = self.turn_before(tenant, repeat.as_ref()).await? {
+            return Ok(Resumed::Before(earlier));
+        }
+        let resumed = async {
+            let run = self.readmit(turn).await?;
+            let after = run.task.last_seq;
+            let recorded = self.spawn(run.span(), Run::resume(run)).await?;
+            Ok::<_, EngineError>(Resumed::Now { recorded, after })
+        };
+        match resumed.await {
+            // Somebody was first, and it may have been this very message.
+            Err(EngineError::NotContinuable(state)) => match self.turn_before(tenant, repeat.as_ref()).await? {
+                Some(earlier) => Ok(Resumed::Before(earlier)),
+                None => Err(EngineError::NotContinuable(state)),
+            },
+            Err(error) => Err(error),
+            Ok(resumed) => {
+                self.wake_pushes(tenant, id).await;
+                Ok(resumed)
+            }
+        }
+    }
+
+    /// A task that is recorded with a receiver has somebody to tell.
+    fn telling(&self, told: bool, recorded: Recorded) -> Recorded {
+        if told {
+            self.inner.pushes.look();
+        }
+        recorded
     }
 
     /// Everything that can refuse a call before it costs anything.
     pub(crate) async fn admit(&self, invocation: Invocation, origin: Option<Origin>) -> Result<Run, EngineError> {
         self.open_for_work()?;
         let once = Repeat::of(&invocation);
-        let Invocation { tenant, principal, skill: Callable(skill), input, message, context, alias, door, .. } =
-            invocation;
+        let Invocation {
+            tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
+        } = invocation;
         check_input(&skill, &input)?;
+        let id = TaskId::new();
+        let push = match push {
+            Some(push) => Some(self.push_entry(&tenant, &principal, id, &push, 0).await?),
+            None => None,
+        };
         let permit = self.enter(&tenant, &principal, &skill).await?;
         let now = OffsetDateTime::now_utc();
-        let id = TaskId::new();
         let task = Task {
             id,
             skill: skill.name.clone(),
@@ -134,6 +195,7 @@ impl Engine {
         let standing = Standing { principal, depth: origin.map_or(0, |origin| origin.depth) };
         let mut run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, None, Vec::new());
         run.once = once.map(|repeat| repeat.once);
+        run.push = push;
         self.ask_hooks(&run)?;
         Ok(run)
     }
@@ -141,12 +203,16 @@ impl Engine {
     /// The same for a later turn: on the version the task began with.
     async fn readmit(&self, turn: Turn) -> Result<Run, EngineError> {
         self.open_for_work()?;
-        let Turn { tenant, principal, mut task, input, message } = turn;
+        let once = Repeat::of_turn(&turn);
+        let Turn { tenant, principal, mut task, input, message, push, .. } = turn;
         authorize(&principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
         if !task.state.is_interrupted() {
             return Err(EngineError::NotContinuable(task.state.as_str()));
         }
         let skill = self.skill_version(&tenant, &task.skill, task.version).await?;
+        if let Some(push) = push {
+            self.set_push_of_turn(&tenant, &principal, &task, &push).await?;
+        }
         let permit = self.enter(&tenant, &principal, &skill).await?;
         // A quick first turn stored no event rows; what follows needs them to count on.
         let backlog = if task.last_seq == 0 { task.derived_events() } else { Vec::new() };
@@ -160,7 +226,8 @@ impl Engine {
         task.turn = task.turn.saturating_add(1);
         task.updated_at = OffsetDateTime::now_utc();
         let standing = Standing { principal, depth: 0 };
-        let run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, kept, backlog);
+        let mut run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, kept, backlog);
+        run.once = once.map(|repeat| repeat.once);
         self.ask_hooks(&run)?;
         Ok(run)
     }

@@ -1,8 +1,10 @@
 //! The master key and what is derived from it. Key material never leaves this module.
 
+mod signer;
 mod signing;
 mod vault;
 
+pub(crate) use signer::Signer;
 pub(crate) use signing::SigningKey;
 pub(crate) use vault::Vault;
 

@@ -26,6 +26,7 @@ mod news;
 mod nodes;
 mod once;
 mod outcome;
+mod push;
 mod reach;
 mod renewal;
 mod run;
@@ -50,6 +51,7 @@ pub use invoke::{Invocation, Turn};
 pub use issuers::{KeySource, NewIssuerRequest};
 pub use keyring::MasterKey;
 pub use once::IdempotencyKey;
+pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery, PushTimes};
 pub use slots::SlotUse;
 pub use subscribe::EventStream;
 pub use tasks::{LogEntry, LogPage, LogQuery, TaskPage, TaskQuery};
@@ -57,4 +59,4 @@ pub use tokens::KeySetTimes;
 pub use usage::{SkillUsage, UsageQuery};
 
 /// Rows that the edges show as they are.
-pub use pleat_store::{IssuerRecord, KeyRecord, SecretRow, SettingRow, VersionRow};
+pub use pleat_store::{DeliveryRow, IssuerRecord, KeyRecord, PushRow, SecretRow, SettingRow, VersionRow};

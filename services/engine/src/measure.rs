@@ -41,6 +41,7 @@ impl Engine {
         metrics::gauge!("pleat_instances_capacity").set(occupancy.capacity as f64);
         metrics::gauge!("pleat_functions_loaded").set(occupancy.loaded as f64);
         metrics::gauge!("pleat_tasks_running").set(self.running_tasks() as f64);
+        metrics::gauge!("pleat_push_receivers").set(self.inner.pushes.followed() as f64);
         let load = self.inner.store.load();
         metrics::gauge!("pleat_writer_queued").set(load.queued as f64);
         metrics::gauge!("pleat_writer_queued_bytes").set(load.queued_bytes as f64);

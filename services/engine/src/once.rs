@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::invoke::Invocation;
+use crate::invoke::{Invocation, Turn};
 use crate::subscribe::EventStream;
 
 /// A key that a client chose: 1 to 255 visible ASCII characters.
@@ -25,6 +25,14 @@ impl IdempotencyKey {
     }
 }
 
+impl IdempotencyKey {
+    /// Of a caller who asked for each of its messages to count once, by their ids. No header can say the same: the
+    /// space is not a visible character.
+    pub fn of_message(id: &str) -> Self {
+        Self(format!("message {}", hex::encode(Sha256::digest(id.as_bytes()))))
+    }
+}
+
 /// What tells a repeated send from another one.
 #[derive(Debug, Clone)]
 pub(crate) struct Repeat {
@@ -35,14 +43,24 @@ pub(crate) struct Repeat {
 impl Repeat {
     pub(crate) fn of(invocation: &Invocation) -> Option<Self> {
         let key = invocation.once.as_ref()?;
-        let mut hasher = Sha256::new();
         let context = invocation.context.as_ref().map(pleat_domain::ContextId::as_str).unwrap_or_default();
-        for part in [invocation.skill.0.name.as_str(), context, invocation.input.get()] {
+        let sent = [invocation.skill.0.name.as_str(), context, invocation.input.get()];
+        Some(Self::new(invocation.principal.caller(), key, &sent))
+    }
+
+    pub(crate) fn of_turn(turn: &Turn) -> Option<Self> {
+        let key = turn.once.as_ref()?;
+        let task = turn.task.id.to_string();
+        Some(Self::new(turn.principal.caller(), key, &["", &task, turn.input.get()]))
+    }
+
+    fn new(caller: Caller, key: &IdempotencyKey, sent: &[&str]) -> Self {
+        let mut hasher = Sha256::new();
+        for part in sent {
             hasher.update((part.len() as u64).to_be_bytes());
             hasher.update(part.as_bytes());
         }
-        let once = Once { key: key.0.clone(), fingerprint: hasher.finalize().into() };
-        Some(Self { caller: invocation.principal.caller(), once })
+        Self { caller, once: Once { key: key.0.clone(), fingerprint: hasher.finalize().into() } }
     }
 }
 
@@ -51,10 +69,22 @@ impl Engine {
     pub(crate) async fn sent_before(&self, invocation: &Invocation) -> Result<Option<TaskId>, EngineError> {
         let Some(repeat) = Repeat::of(invocation) else { return Ok(None) };
         if repeat.caller.is_anonymous() {
-            let text = "`Idempotency-Key` needs a key of the tenant: without one, nobody can tell who sent it first";
-            return Err(EngineError::Invalid(text.to_owned()));
+            return Err(needs_a_name());
         }
         self.find_send(invocation.tenant.id, &repeat).await
+    }
+
+    /// The task that an equal message has continued under the same key.
+    pub(crate) async fn turn_before(
+        &self,
+        tenant: TenantId,
+        repeat: Option<&Repeat>,
+    ) -> Result<Option<TaskId>, EngineError> {
+        match repeat {
+            Some(repeat) if !repeat.caller.is_anonymous() => self.find_send(tenant, repeat).await,
+            Some(_) => Err(needs_a_name()),
+            None => Ok(None),
+        }
     }
 
     /// The same for a send that turned out to be the second while it was recorded.
@@ -76,4 +106,9 @@ impl Engine {
         let task = self.inner.store.tenant(tenant).task(id, None).await?.ok_or(EngineError::TaskNotFound)?;
         Ok((Arc::new(task), self.follow(tenant, id, 0, None)))
     }
+}
+
+fn needs_a_name() -> EngineError {
+    let text = "`Idempotency-Key` needs a key of the tenant: without one, nobody can tell who sent it first";
+    EngineError::Invalid(text.to_owned())
 }

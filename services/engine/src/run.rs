@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pleat_domain::event::{ArtifactChunk, StatusChange};
 use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
 use pleat_runtime::{Call, CallReport, Entry, GuestContext, Party, Stop};
-use pleat_store::{Change, Commit, Once, StoreError, Written};
+use pleat_store::{Change, Commit, Once, PushEntry, StoreError, Written};
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
 
@@ -48,6 +48,8 @@ pub(crate) struct Run {
     backlog: Vec<Event>,
     /// What makes this call happen once.
     pub(crate) once: Option<Once>,
+    /// Who is told of it.
+    pub(crate) push: Option<PushEntry>,
     log_seq: u32,
     flushed: Instant,
 }
@@ -109,6 +111,7 @@ impl Run {
             kept,
             backlog,
             once: None,
+            push: None,
             log_seq,
             flushed: Instant::now(),
         }
@@ -391,8 +394,9 @@ impl Run {
         if !logs.is_empty() {
             self.log_seq += 1;
         }
-        let once = self.once.clone().filter(|_| change == Change::Insert);
-        Commit { tenant: self.tenant.id, task, change, events, logs, log_seq: self.log_seq, once }
+        let once = self.once.clone().filter(|_| matches!(change, Change::Insert | Change::Resume));
+        let push = self.push.take().filter(|_| change == Change::Insert);
+        Commit { tenant: self.tenant.id, task, change, events, logs, log_seq: self.log_seq, once, push }
     }
 
     /// A running task's record: tried again while the database is away, because there is nobody to refuse to.

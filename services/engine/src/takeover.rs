@@ -143,6 +143,7 @@ impl Engine {
             logs: Vec::new(),
             log_seq: 0,
             once: None,
+            push: None,
         };
         match self.inner.store.writer().commit(commit).await? {
             Written::Done => {

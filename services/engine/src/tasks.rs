@@ -178,6 +178,7 @@ impl Engine {
             follower.looking();
             if task.state.is_interrupted() {
                 store.cancel_idle(task.id).await?;
+                self.wake_pushes(tenant.id, task.id).await;
             } else if let Some(live) = self.inner.hub.get(tenant.id, task.id) {
                 self.stop_here(&live).await?;
             } else if asked {

@@ -11,6 +11,7 @@ use pleat_engine::Engine;
 
 use crate::cors::CorsConfig;
 use crate::metrics::Metrics;
+use crate::notice;
 
 /// What the operator chooses of the edge. No `Debug`: it holds a token.
 #[derive(Clone)]
@@ -72,7 +73,9 @@ pub(crate) struct RenderedCard {
 }
 
 impl App {
+    /// From here on the receivers of push notifications are told.
     pub fn new(engine: Engine, config: GatewayConfig) -> Self {
+        engine.tell_receivers(notice::of);
         Self { engine, config: Arc::new(config), started: Instant::now(), cards: moka::sync::Cache::new(10_000) }
     }
 

@@ -8,7 +8,8 @@ use axum::extract::{FromRequestParts, Path};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use pleat_domain::{Principal, Tenant, TenantSlug};
+use pleat_a2a::MESSAGE_ONCE;
+use pleat_domain::{Message, Principal, Tenant, TenantSlug};
 use pleat_engine::{EngineError, IdempotencyKey};
 
 use crate::app::App;
@@ -97,7 +98,18 @@ impl FromRequestParts<App> for Named {
     }
 }
 
-/// What makes a send happen once.
+/// What makes a send happen once: a key, or the message's own id where its sender wants that to be enough.
+pub(crate) fn once(headers: &HeaderMap, message: Option<&Message>) -> Result<Option<IdempotencyKey>, Problem> {
+    if let Some(key) = idempotency_key(headers)? {
+        return Ok(Some(key));
+    }
+    let named = ["a2a-extensions", "x-a2a-extensions"].into_iter().flat_map(|name| headers.get_all(name));
+    let named = named.filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(','));
+    let asked = named.map(str::trim).any(|uri| uri == MESSAGE_ONCE);
+    let counts = |message: &&Message| asked || message.extensions.iter().any(|uri| uri == MESSAGE_ONCE);
+    Ok(message.filter(counts).map(|message| IdempotencyKey::of_message(&message.message_id)))
+}
+
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Problem> {
     let mut sent = headers.get_all("idempotency-key").iter();
     let Some(value) = sent.next() else { return Ok(None) };

@@ -11,6 +11,7 @@ mod extract;
 mod key_set;
 mod landing;
 mod metrics;
+mod notice;
 mod observe;
 mod probes;
 mod problem;

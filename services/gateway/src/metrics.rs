@@ -105,6 +105,7 @@ fn describe() {
         ("pleat_invocations_total", "Turns of tasks that ended, by door and outcome"),
         ("pleat_task_changes_total", "Changes of tasks, by the state they went to"),
         ("pleat_recompiled_total", "Versions compiled again in the background, by result"),
+        ("pleat_push_deliveries_total", "Attempts to tell a receiver of an event, by outcome"),
     ];
     let gauges = [
         ("pleat_build_info", "Always 1; the version is a label"),
@@ -112,6 +113,7 @@ fn describe() {
         ("pleat_process_resident_bytes", "Memory of this process"),
         ("pleat_sse_streams", "Event streams that are open"),
         ("pleat_tasks_running", "Tasks that this node runs and has recorded"),
+        ("pleat_push_receivers", "Receivers of push notifications that this node follows tasks for"),
         ("pleat_instances_in_use", "Calls inside the sandbox"),
         ("pleat_instances_capacity", "The most calls that can be inside the sandbox"),
         ("pleat_functions_loaded", "Functions that need not be loaded before their next call"),
@@ -125,6 +127,7 @@ fn describe() {
         ("pleat_invocation_seconds", Unit::Seconds, "Wall time of a turn inside the sandbox, by door"),
         ("pleat_guest_cpu_seconds", Unit::Seconds, "CPU time of a turn inside the sandbox"),
         ("pleat_compile_seconds", Unit::Seconds, "Compilations, waiting for their turn included, by result"),
+        ("pleat_push_seconds", Unit::Seconds, "One attempt to tell a receiver of an event"),
         ("pleat_commit_seconds", Unit::Seconds, "One group commit"),
         ("pleat_commit_operations", Unit::Count, "Operations in one group commit"),
     ];

@@ -75,11 +75,6 @@ impl Problem {
             .with_rpc(rpc::METHOD_NOT_FOUND)
     }
 
-    pub(crate) fn push_not_supported() -> Self {
-        Self::plain(StatusCode::BAD_REQUEST, "push_not_supported", "push notifications are not supported by this agent")
-            .with_rpc(rpc::PUSH_NOTIFICATION_NOT_SUPPORTED)
-    }
-
     /// As the answer to a JSON-RPC request. Errors travel with 200, but for those that proxies and clients act upon.
     pub(crate) fn into_rpc(self, id: &RawValue) -> Response {
         let carried = matches!(self.rpc, rpc::LIMIT_EXCEEDED | rpc::UNAUTHENTICATED | rpc::FORBIDDEN)
@@ -146,6 +141,9 @@ impl From<EngineError> for Problem {
             }
             EngineError::TaskNotFound => {
                 Self::plain(StatusCode::NOT_FOUND, "task_not_found", text).with_rpc(rpc::TASK_NOT_FOUND)
+            }
+            EngineError::PushNotFound => {
+                Self::plain(StatusCode::NOT_FOUND, "push_not_found", text).with_rpc(rpc::TASK_NOT_FOUND)
             }
             EngineError::NotCancelable(_) => {
                 Self::plain(StatusCode::CONFLICT, "not_cancelable", text).with_rpc(rpc::TASK_NOT_CANCELABLE)

@@ -15,9 +15,13 @@ pub enum Action<'a> {
     /// Answer a task that waits: its own caller, and nobody in its place.
     ContinueTask(&'a Caller),
     CancelTask(&'a Caller),
+    /// Have anybody told of one's tasks: never without a name.
+    UsePush,
+    ChangePush(&'a Caller),
     /// The control API's views of the whole tenant.
     ReadTenant,
     CancelAnyTask,
+    RetryPush,
     Deploy,
     /// Secrets and settings: what functions are given by name.
     ManageSecrets,
@@ -46,11 +50,14 @@ pub fn decide(principal: &Principal, action: Action<'_>) -> Decision {
         Action::Invoke(Visibility::Unlisted) if *principal == Principal::Anonymous => Decision::Deny(Denial::Hidden),
         Action::Invoke(_) => needs(principal, &[Scope::Invoke]),
         Action::UseDoor => public_door(principal),
+        Action::UsePush => needs(principal, &[Scope::Invoke]),
         Action::ReadTask(owner) => own_or(principal, owner, &[Scope::Read, Scope::Deploy, Scope::Admin]),
         Action::ContinueTask(owner) => own_or(principal, owner, &[]),
-        Action::CancelTask(owner) => own_or(principal, owner, &[Scope::Deploy, Scope::Admin]),
+        Action::CancelTask(owner) | Action::ChangePush(owner) => {
+            own_or(principal, owner, &[Scope::Deploy, Scope::Admin])
+        }
         Action::ReadTenant => needs(principal, &[Scope::Read, Scope::Deploy, Scope::Admin]),
-        Action::CancelAnyTask => needs(principal, &[Scope::Deploy, Scope::Admin]),
+        Action::CancelAnyTask | Action::RetryPush => needs(principal, &[Scope::Deploy, Scope::Admin]),
         Action::Deploy | Action::ManageSecrets => needs(principal, &[Scope::Deploy]),
         Action::ManageKeys | Action::ManageIssuers => needs(principal, &[Scope::Admin]),
         Action::ManageTenants => needs(principal, &[Scope::Operator]),
@@ -126,6 +133,18 @@ mod tests {
         assert_eq!(decide(&reader, Action::ReadTask(&owner)), Decision::Allow);
         assert_eq!(decide(&reader, Action::CancelTask(&owner)), Decision::Deny(Denial::Hidden));
         assert_eq!(decide(&reader, Action::ContinueTask(&owner)), Decision::Deny(Denial::Hidden));
+    }
+
+    #[test]
+    fn nobody_has_anybody_told_and_readers_do_not_choose_who_is() {
+        assert_eq!(decide(&Principal::Anonymous, Action::UsePush), Decision::Deny(Denial::NeedsKey));
+        assert_eq!(decide(&key(&[Scope::Read]), Action::UsePush), Decision::Deny(Denial::NeedsScope(Scope::Invoke)));
+        let other = Caller::from_stored("key:k2".into());
+        assert_eq!(
+            decide(&key(&[Scope::Invoke, Scope::Read]), Action::ChangePush(&other)),
+            Decision::Deny(Denial::Hidden)
+        );
+        assert_eq!(decide(&key(&[Scope::Deploy]), Action::ChangePush(&other)), Decision::Allow);
     }
 
     #[test]

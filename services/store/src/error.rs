@@ -42,6 +42,8 @@ pub enum StoreError {
     OutsideRetention(#[source] Arc<sqlx::Error>),
     #[error("a tenant has at most {most} of these; remove one first")]
     TooMany { most: usize },
+    #[error("a task has at most {most} push configurations; delete one first")]
+    TooManyPushes { most: usize },
     #[error("the tenant's share of the key-value store is used up; delete keys or let them expire")]
     ShareUsedUp,
     #[error("the value is not a whole number of 64 bits")]

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::connect;
 use crate::error::StoreError;
 
-const TABLES: [&str; 3] = ["tasks", "task_events", "task_logs"];
+const TABLES: [&str; 4] = ["tasks", "task_events", "task_logs", "push_deliveries"];
 const BACK: i64 = 1;
 const AHEAD: i64 = 3;
 /// The advisory lock under which partitions are made and dropped; any number of ours will do.
@@ -90,7 +90,7 @@ async fn existing(connection: &mut PgConnection) -> Result<Vec<Partition>, Store
         "SELECT c.relname::text, i.inhdetachpending
          FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
          WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
-           AND c.relname ~ '^(tasks|task_events|task_logs)_p[0-9]{10}$'
+           AND c.relname ~ '^(tasks|task_events|task_logs|push_deliveries)_p[0-9]{10}$'
          ORDER BY c.relname",
     )
     .fetch_all(connection)

@@ -25,8 +25,9 @@ use crate::writer::Writer;
 /// How long the writers may take to write what is queued when the store closes.
 const FLUSH: Duration = Duration::from_secs(30);
 
-/// Connections for the beat, the sweep and cancels, the maintenance and the usage, so that none waits for another.
-const KEEPERS: u32 = 4;
+/// Connections for the beat, the sweep and cancels, the maintenance, the usage and the receivers of notifications, so
+/// that none waits for another.
+const KEEPERS: u32 = 5;
 
 /// A node's store. Clones share everything; the loops end with [`Store::close`], or with the last clone.
 #[derive(Clone)]
@@ -199,6 +200,10 @@ impl Store {
     /// Sees all tenants, but only what nodes write.
     pub(crate) fn keepers(&self) -> &PgPool {
         &self.shared.keeper.pool
+    }
+
+    pub(crate) fn own_lease(&self) -> &Lease {
+        &self.shared.lease
     }
 
     pub(crate) fn bell(&self) -> &Bell {

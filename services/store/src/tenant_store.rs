@@ -8,6 +8,7 @@ pub mod issuers;
 pub mod key_values;
 mod keys;
 pub mod logs;
+pub mod pushes;
 pub mod secrets;
 pub mod settings;
 pub mod tasks;

@@ -23,6 +23,7 @@ use tracing::Instrument;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::node::Lease;
+use crate::tenant_store::pushes::PushEntry;
 use crate::wake::Bell;
 use crate::writer::encoded::Encoded;
 use crate::writer::flush::Flusher;
@@ -43,8 +44,10 @@ pub struct Commit {
     pub logs: Vec<LogLine>,
     /// The number of that log row within the task.
     pub log_seq: u32,
-    /// Of an insert: what makes it happen once.
+    /// Of an insert or a resume: what makes it happen once.
     pub once: Option<Once>,
+    /// Of an insert: who is told of the task.
+    pub push: Option<PushEntry>,
 }
 
 /// An idempotency key of the task's caller: under the same one, a second task is not made.

@@ -161,15 +161,3 @@ async fn an_input_that_breaks_the_schema_is_refused_with_its_pointers() {
     assert_nothing_ran(&server).await;
     assert_eq!(server.rpc("tasks/send", right).await["result"]["status"]["state"], "completed");
 }
-
-#[tokio::test]
-async fn push_notifications_are_refused_before_anything_runs() {
-    let server = TestServer::start().await;
-    server.deploy_echo().await;
-    let params = json!({ "skill": "echo", "message": 1, "pushNotification": { "url": "https://example.com/hook" } });
-    let error = json!({ "code": -32003, "message": "push notifications are not supported by this agent" });
-    for method in ["tasks/send", "tasks/sendSubscribe"] {
-        assert_eq!(server.rpc(method, params.clone()).await["error"], error);
-    }
-    assert_nothing_ran(&server).await;
-}

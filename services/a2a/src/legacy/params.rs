@@ -4,10 +4,11 @@ use pleat_domain::content::Block;
 use pleat_domain::ids::ContextId;
 use pleat_domain::json::{self, Raw};
 use pleat_domain::message::Message;
+use pleat_domain::push::NewPush;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::message;
+use super::{message, push};
 use crate::error::InvalidParams;
 use crate::fields::Fields;
 use crate::value::{NoInput, input_from_message};
@@ -23,8 +24,8 @@ pub struct SendParams {
     pub session_id: Option<ContextId>,
     pub history_length: Option<u32>,
     pub metadata: Option<Map<String, Value>>,
-    /// Asked for, not understood here: a door without push notifications must refuse it.
-    pub push_notification: Option<Raw>,
+    /// Who is told of the task.
+    pub push: Option<NewPush>,
 }
 
 /// What was sent. A 0.1 message is one that has `role` and a `parts` array; anything else is the input itself.
@@ -82,7 +83,7 @@ impl SendParams {
             session_id: session(&fields)?,
             history_length: fields.count("historyLength")?,
             metadata,
-            push_notification: fields.get("pushNotification").map(ToOwned::to_owned),
+            push: push::config(&fields, "pushNotification")?,
         })
     }
 }
@@ -98,7 +99,7 @@ pub struct TaskParams {
 impl TaskParams {
     pub fn parse(params: Option<&RawValue>) -> Result<Self, InvalidParams> {
         let fields = read(params)?;
-        let id = fields.identifier("id")?.ok_or_else(|| fields.invalid("id", "is missing; it must name a task"))?;
+        let id = required_id(&fields)?;
         Ok(Self { id, history_length: fields.count("historyLength")? })
     }
 }
@@ -114,7 +115,11 @@ pub(super) fn skill_name(fields: &Fields<'_>) -> Result<Option<String>, InvalidP
     }
 }
 
-fn read(params: Option<&RawValue>) -> Result<Fields<'_>, InvalidParams> {
+pub(super) fn required_id(fields: &Fields<'_>) -> Result<String, InvalidParams> {
+    fields.identifier("id")?.ok_or_else(|| fields.invalid("id", "is missing; it must name a task"))
+}
+
+pub(super) fn read(params: Option<&RawValue>) -> Result<Fields<'_>, InvalidParams> {
     let params = params.ok_or_else(|| InvalidParams::new("`params` is missing; it must be an object", ""))?;
     Fields::read(params, "params", String::new())
 }

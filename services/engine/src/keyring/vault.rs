@@ -1,7 +1,7 @@
 //! Sealing secrets: AES-256-GCM under a key that follows from the master key, bound to where the secret belongs.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
-use pleat_domain::{SettingName, TenantId};
+use pleat_domain::{SettingName, TaskId, TenantId};
 use zeroize::Zeroizing;
 
 use super::{MasterKey, keyed, mac};
@@ -33,6 +33,21 @@ impl Vault {
 
     pub(crate) fn open_secret(&self, tenant: TenantId, name: &str, sealed: &[u8]) -> Result<Zeroizing<String>, Closed> {
         self.open(&place(tenant, name), sealed)
+    }
+
+    /// The way to a receiver.
+    pub(crate) fn seal_push(&self, tenant: TenantId, task: TaskId, id: &str, text: &str) -> Result<Vec<u8>, Closed> {
+        self.seal(&push_place(tenant, task, id), text)
+    }
+
+    pub(crate) fn open_push(
+        &self,
+        tenant: TenantId,
+        task: TaskId,
+        id: &str,
+        sealed: &[u8],
+    ) -> Result<Zeroizing<String>, Closed> {
+        self.open(&push_place(tenant, task, id), sealed)
     }
 
     pub(crate) fn seal_check(&self) -> Result<Vec<u8>, Closed> {
@@ -77,5 +92,13 @@ fn place(tenant: TenantId, name: &str) -> Vec<u8> {
     let mut place = b"pleat/secret/".to_vec();
     place.extend_from_slice(tenant.as_uuid().as_bytes());
     place.extend_from_slice(name.as_bytes());
+    place
+}
+
+fn push_place(tenant: TenantId, task: TaskId, id: &str) -> Vec<u8> {
+    let mut place = b"pleat/push/".to_vec();
+    place.extend_from_slice(tenant.as_uuid().as_bytes());
+    place.extend_from_slice(task.as_uuid().as_bytes());
+    place.extend_from_slice(id.as_bytes());
     place
 }

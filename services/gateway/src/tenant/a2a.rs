@@ -2,13 +2,15 @@
 //!
 //! `tasks/*` is the documented family with 0.1's messages; later families take their place beside it in `route`.
 
+mod push;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use pleat_a2a::legacy::{EventStream as Codec, SendParams, TaskHeader, TaskParams, task_json};
+use pleat_a2a::legacy::{EventStream as Codec, PushParams, SendParams, TaskHeader, TaskParams, task_json};
 use pleat_a2a::{Request, jsonrpc};
 use pleat_domain::{Block, Door, Message, Raw, Task};
 use pleat_engine::{EventStream, Invocation, Turn};
@@ -48,6 +50,8 @@ async fn route(app: &App, visitor: Visitor, headers: &HeaderMap, request: &Reque
         "tasks/get" => get(app, &visitor, request, &TaskParams::parse(params)?).await,
         "tasks/cancel" => cancel(app, &visitor, request, &TaskParams::parse(params)?).await,
         "tasks/resubscribe" => resubscribe(app, &visitor, headers, request, &TaskParams::parse(params)?).await,
+        "tasks/pushNotification/set" => push::set(app, &visitor, request, PushParams::parse(params)?).await,
+        "tasks/pushNotification/get" => push::get(app, &visitor, request, &TaskParams::parse(params)?).await,
         method => Err(Problem::method_not_found(method)),
     }
 }
@@ -126,15 +130,12 @@ enum Sent {
 
 /// An id that names a task of this caller continues it; any other begins one.
 async fn translate(app: &App, visitor: Visitor, headers: &HeaderMap, params: SendParams) -> Result<Sent, Problem> {
-    if params.push_notification.is_some() {
-        return Err(Problem::push_not_supported());
-    }
     let Visitor { site, principal } = visitor;
     let keyed = principal != pleat_domain::Principal::Anonymous;
     if let Some(id) = &params.id
         && let Some(task) = app.engine.task_by_alias(&site.tenant, &principal, id).await?
     {
-        return later(site.tenant, principal, task, params);
+        return later(site.tenant, principal, task, headers, params);
     }
     if params.id.as_deref().is_some_and(|id| id.parse::<pleat_domain::TaskId>().is_ok()) {
         return Err(pleat_engine::EngineError::TaskNotFound.into());
@@ -144,7 +145,7 @@ async fn translate(app: &App, visitor: Visitor, headers: &HeaderMap, params: Sen
     let schema = skill.skill().manifest.input.as_ref();
     let (input, message) = params.input.into_call(schema).map_err(|fault| Problem::invalid(fault.to_string()))?;
     // An id that the client chose makes the send happen once by itself: sent again, it continues the task.
-    let once = if params.id.is_some() { None } else { extract::idempotency_key(headers)? };
+    let once = if params.id.is_some() { None } else { extract::once(headers, message.as_ref())? };
     Ok(Sent::New(Box::new(Invocation {
         tenant: site.tenant,
         principal,
@@ -155,6 +156,7 @@ async fn translate(app: &App, visitor: Visitor, headers: &HeaderMap, params: Sen
         // Whoever has no key reaches a task by an id that nobody can guess, which is ours.
         alias: params.id.filter(|_| keyed),
         once,
+        push: params.push,
         door: Door::A2a01,
     })))
 }
@@ -163,14 +165,16 @@ fn later(
     tenant: std::sync::Arc<pleat_domain::Tenant>,
     principal: pleat_domain::Principal,
     task: Task,
+    headers: &HeaderMap,
     params: SendParams,
 ) -> Result<Sent, Problem> {
     let schema =
         task.ask.as_ref().and_then(|ask| ask.schema.as_ref()).and_then(|raw| serde_json::from_str(raw.get()).ok());
     let (input, message) =
         params.input.into_answer(schema.as_ref()).map_err(|fault| Problem::invalid(fault.to_string()))?;
+    let once = extract::once(headers, message.as_ref())?;
     let message = message.unwrap_or_else(|| plain_message(&task, &input));
-    Ok(Sent::Later(Box::new(Turn { tenant, principal, task, input, message })))
+    Ok(Sent::Later(Box::new(Turn { tenant, principal, task, input, message, once, push: params.push })))
 }
 
 fn plain_message(task: &Task, input: &Raw) -> Message {

@@ -50,6 +50,7 @@ pub(crate) async fn call(
         context: None,
         alias: None,
         once: extract::idempotency_key(&headers)?,
+        push: None,
         door: Door::Http,
     };
     if sse::wants_stream(&headers) {

@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::node::Epoch;
+use crate::tenant_store::pushes::PushEntry;
 use crate::writer::Change;
 use crate::writer::encoded::Encoded;
 use crate::writer::statement::Shape;
@@ -21,11 +22,12 @@ pub(super) fn shape<'a>(commits: impl Iterator<Item = &'a Encoded>) -> Shape {
             Change::Insert => {
                 shape.inserts = true;
                 shape.aliases |= commit.task().alias.is_some();
-                shape.keys |= commit.commit.once.is_some();
+                shape.pushes |= commit.commit.push.is_some();
             }
             Change::Update | Change::Resume => shape.updates = true,
             Change::Append => shape.appends = true,
         }
+        shape.keys |= commit.commit.once.is_some();
         shape.events |= !commit.events.is_empty();
         shape.logs |= commit.logs.is_some();
     }
@@ -51,7 +53,8 @@ pub(super) fn bind<'a>(
         .bind(ids().max())
         .bind(oldest);
     let query = bind_logs(bind_events(query, commits), commits);
-    if shape.keys { bind_keys(query, commits) } else { query }
+    let query = if shape.keys || shape.pushes { bind_keys(query, commits) } else { query };
+    if shape.pushes { bind_pushes(query, commits) } else { query }
 }
 
 fn bind_tasks<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {
@@ -114,6 +117,20 @@ fn bind_keys<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {
         fingerprints.push(once.fingerprint.as_slice());
     }
     query.bind(ids).bind(keys).bind(fingerprints)
+}
+
+fn bind_pushes<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {
+    let pushes: Vec<(Uuid, &PushEntry)> =
+        commits.iter().filter_map(|commit| Some((commit.id(), commit.commit.push.as_ref()?))).collect();
+    let texts = |text: fn(&PushEntry) -> &str| pushes.iter().map(|(_, push)| text(push)).collect::<Vec<_>>();
+    query
+        .bind(pushes.iter().map(|(id, _)| *id).collect::<Vec<_>>())
+        .bind(texts(|push| &push.id))
+        .bind(texts(|push| push.caller.as_str()))
+        .bind(texts(|push| push.dialect.as_str()))
+        .bind(texts(|push| &push.destination))
+        .bind(pushes.iter().map(|(_, push)| push.sealed.as_slice()).collect::<Vec<_>>())
+        .bind(pushes.iter().map(|(_, push)| integer(push.delivered)).collect::<Vec<_>>())
 }
 
 fn column<T>(commits: &[&Encoded], value: impl Fn(&Encoded) -> T) -> Vec<T> {

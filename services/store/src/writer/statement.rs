@@ -10,6 +10,7 @@ pub(super) struct Shape {
     pub(super) inserts: bool,
     pub(super) aliases: bool,
     pub(super) keys: bool,
+    pub(super) pushes: bool,
     pub(super) updates: bool,
     pub(super) appends: bool,
     pub(super) events: bool,
@@ -18,7 +19,7 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) const fn is_plain(self) -> bool {
-        !(self.aliases || self.keys || self.updates || self.appends || self.events || self.logs)
+        !(self.aliases || self.keys || self.pushes || self.updates || self.appends || self.events || self.logs)
     }
 
     /// Answers the ids of the tasks whose step was taken.
@@ -45,6 +46,9 @@ impl Shape {
         }
         if self.updates {
             sql.push_str(UPDATED);
+            if self.keys {
+                sql.push_str(KEYED_TURNS);
+            }
             settled.push("SELECT tenant_id, id FROM updated");
         }
         if self.appends {
@@ -57,6 +61,9 @@ impl Shape {
         }
         if self.logs {
             sql.push_str(LOGS);
+        }
+        if self.pushes {
+            sql.push_str(PUSHES);
         }
         sql.push_str(" SELECT id FROM settled");
         sql
@@ -104,13 +111,25 @@ const KEYED: &str = "\
 , keyed AS (\
 INSERT INTO task_keys AS k (tenant_id, caller, key, fingerprint, task_id) \
 SELECT u.tenant_id, u.caller, o.key, o.fingerprint, u.id \
-FROM UNNEST($37::uuid[], $38::text[], $39::bytea[]) AS o(task_id, key, fingerprint) JOIN input u ON u.id = o.task_id \
+FROM UNNEST($37::uuid[], $38::text[], $39::bytea[]) AS o(task_id, key, fingerprint) \
+JOIN input u ON u.id = o.task_id WHERE u.change = 0 \
 ORDER BY u.tenant_id, u.caller, o.key \
 ON CONFLICT (tenant_id, caller, key) \
 DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHERE k.task_id < $28::uuid \
 RETURNING k.task_id)";
 
 const UNLESS_SENT: &str = "AND (u.id <> ALL ($37::uuid[]) OR u.id IN (SELECT task_id FROM keyed))";
+
+/// A turn is taken once by its number; its key only tells a repeated message which task it was for.
+const KEYED_TURNS: &str = "\
+, keyed_turns AS (\
+INSERT INTO task_keys AS k (tenant_id, caller, key, fingerprint, task_id) \
+SELECT u.tenant_id, u.caller, o.key, o.fingerprint, u.id \
+FROM UNNEST($37::uuid[], $38::text[], $39::bytea[]) AS o(task_id, key, fingerprint) \
+JOIN updated d ON d.id = o.task_id JOIN input u ON u.id = o.task_id WHERE u.change = 2 \
+ORDER BY u.tenant_id, u.caller, o.key \
+ON CONFLICT (tenant_id, caller, key) \
+DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHERE k.task_id < $28::uuid)";
 
 /// What a waiting task asked for stays until its next turn is over: who takes that turn over needs what was kept.
 /// Without the bounds, the join would visit every partition.
@@ -147,3 +166,10 @@ SELECT s.tenant_id, s.id, l.seq, u.skill, u.version, l.at, l.lines::json \
 FROM UNNEST($33::uuid[], $34::int[], $35::timestamptz[], $36::text[]) AS l(task_id, seq, at, lines) \
 JOIN settled s ON s.id = l.task_id JOIN input u ON u.tenant_id = s.tenant_id AND u.id = s.id \
 ON CONFLICT (task_id, seq) DO NOTHING)";
+
+const PUSHES: &str = "\
+, pushed AS (\
+INSERT INTO push_configs (tenant_id, task_id, id, caller, dialect, destination, sealed, delivered) \
+SELECT s.tenant_id, s.id, p.id, p.caller, p.dialect, p.destination, p.sealed, p.delivered \
+FROM UNNEST($40::uuid[], $41::text[], $42::text[], $43::text[], $44::text[], $45::bytea[], $46::int[]) \
+AS p(task_id, id, caller, dialect, destination, sealed, delivered) JOIN settled s ON s.id = p.task_id)";

@@ -5,9 +5,10 @@ use pleat_store::{Change, NewIssuer, NewVersion, Once, Room, UsageRow, Written};
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use crate::platform::key;
+use crate::pushes::deliver;
 use crate::support::{Fixture, count, plain, raw, running, step, task};
 
-const TENANT_TABLES: [&str; 16] = [
+const TENANT_TABLES: [&str; 18] = [
     "api_keys",
     "jwt_issuers",
     "functions",
@@ -24,6 +25,8 @@ const TENANT_TABLES: [&str; 16] = [
     "key_values",
     "key_value_usage",
     "usage",
+    "push_configs",
+    "push_deliveries",
 ];
 
 async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
@@ -61,6 +64,7 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
         let usage = Usage { calls: 1, ..Usage::default() };
         fixture.store.add_usage(vec![UsageRow { tenant: tenant.id, day, skill, usage }]).await.unwrap();
         handle.request_cancel(task.id).await.unwrap();
+        deliver(&fixture.store, &handle, task.id).await;
         tenants.push(tenant);
     }
     tenants.try_into().unwrap()

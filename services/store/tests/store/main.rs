@@ -8,6 +8,7 @@ mod listing;
 mod lost_nodes;
 mod opening;
 mod platform;
+mod pushes;
 mod retention;
 mod secrets;
 mod support;

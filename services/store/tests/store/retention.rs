@@ -18,7 +18,7 @@ fn partitions(table: &str) -> String {
 async fn partitions_are_made_ahead_and_dropped_when_their_time_is_up() {
     let fixture = Fixture::new().await;
     let (tenant, handle) = fixture.tenant("acme").await;
-    for table in ["tasks", "task_events", "task_logs"] {
+    for table in ["tasks", "task_events", "task_logs", "push_deliveries"] {
         assert_eq!(fixture.count(&partitions(table)).await, 5, "{table}");
     }
     let unfinished = Task { alias: Some("old".into()), ..running() };

@@ -163,6 +163,7 @@ pub fn plain(tenant: &Tenant, task: &Task, change: Change) -> Commit {
         logs: Vec::new(),
         log_seq: 0,
         once: None,
+        push: None,
     }
 }
 

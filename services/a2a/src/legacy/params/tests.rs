@@ -99,7 +99,7 @@ fn a_message_of_0_1_is_read_whole() {
     assert_eq!((params.id.as_deref(), params.history_length), (Some("t-1"), Some(5)));
     assert_eq!(params.session_id.unwrap().as_str(), "s-1");
     assert_eq!(params.metadata.unwrap().get("trace"), Some(&json!(1)));
-    assert_eq!(params.push_notification.unwrap().get(), r#"{"url":"https://a.example"}"#);
+    assert_eq!(params.push.unwrap().url, "https://a.example");
     assert_eq!(params.skill, None);
     let mut message = message_of(params.input);
     assert_eq!(message.message_id.len(), 32);
