@@ -9,6 +9,7 @@ mod issuers;
 mod keys;
 mod logs;
 mod output;
+mod push;
 mod raw;
 mod target;
 mod tasks;

@@ -8,6 +8,7 @@ mod raw;
 mod routes;
 mod table;
 
+pub use indistinguishable::whole;
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -1,10 +1,12 @@
-//! The control host: the API for tenants, keys, issuers of tokens, functions, secrets, tasks, logs and usage, and the probes.
+//! The control host: the API for tenants, keys, issuers of tokens, functions, secrets, tasks, logs, push
+//! notifications and usage, and the probes.
 
 mod card_keys;
 mod functions;
 mod issuers;
 mod keys;
 mod logs;
+mod pushes;
 mod query;
 mod secrets;
 mod settings;
@@ -55,6 +57,10 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(tasks::events))
         .routes(routes!(tasks::trace))
         .routes(routes!(logs::list))
+        .routes(routes!(pushes::list))
+        .routes(routes!(pushes::deliveries))
+        .routes(routes!(pushes::retry))
+        .routes(routes!(pushes::key))
         .routes(routes!(usage::show))
         .routes(routes!(usage::all))
         .routes(routes!(secrets::list))

@@ -35,6 +35,7 @@ async fn every_command_has_help_with_an_example_of_itself() {
         "call",
         "tasks",
         "logs",
+        "push",
         "secrets",
         "settings",
         "keys",

@@ -82,7 +82,12 @@ async fn check(neighbours: &Neighbours, row: &Row, who: &str, key: &str, expecte
 async fn ask(neighbours: &Neighbours, row: &Row, key: &str) -> (String, String) {
     let server = &neighbours.server;
     let base = if row.site == "tenant" { server.tenant_url() } else { server.url.clone() };
-    let path = row.path.replace("{tenant}", "acme").replace("{function}", "private").replace("{name}", "private");
+    let path = row
+        .path
+        .replace("{tenant}", "acme")
+        .replace("{function}", "private")
+        .replace("{name}", "private")
+        .replace("{push}", "default");
     let id = match () {
         () if path.contains("/keys/") => &neighbours.stranger_id,
         () if path.contains("/issuers/") => &neighbours.issuer,

@@ -79,6 +79,11 @@ const fn a2a_get(path: &'static str) -> Row {
     Row { nobody: "200 -32001", wrong_caller: Some("200 -32001"), ..a2a_send(path, body) }
 }
 
+/// Whoever has no key cannot be told anything, whichever task it names.
+const fn a2a_push(path: &'static str, body: &'static str) -> Row {
+    Row { wrong_caller: Some("200 -32001"), ..a2a_send(path, body) }
+}
+
 const fn a2a_send(path: &'static str, body: &'static str) -> Row {
     Row {
         site: "tenant",
@@ -97,6 +102,10 @@ const fn a2a_send(path: &'static str, body: &'static str) -> Row {
 const SEND: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/send",
     "params":{"skill":"private","message":{"do":"echo","value":2}}}"#;
 
+const SET_PUSH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotification/set",
+    "params":{"id":"{task}","pushNotificationConfig":{"url":"https://receiver.invalid/"}}}"#;
+const GET_PUSH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotification/get","params":{"id":"{task}"}}"#;
+
 const VALUE: Sent = Sent::Json(r#"{"value":"x"}"#);
 const ISSUER: &str = r#"{"issuer":"https://id.example","scopes":["invoke"],"jwks":{"keys":[
     {"kty":"OKP","crv":"Ed25519","kid":"one","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}}"#;
@@ -112,6 +121,10 @@ pub const ROWS: &[Row] = &[
     a2a_get("/"),
     a2a_get("/_a2a"),
     a2a_get("/_a2a/"),
+    a2a_push("/", SET_PUSH),
+    a2a_push("/_a2a", GET_PUSH),
+    a2a_push("/_a2a/", SET_PUSH),
+    a2a_push("/_a2a/", GET_PUSH),
     a2a_send("/", SEND),
     a2a_send("/_a2a", SEND),
     a2a_send("/_a2a/", SEND),
@@ -148,6 +161,9 @@ pub const ROWS: &[Row] = &[
     control("DELETE", "/api/v1/tenants/{tenant}/settings/{name}", Sent::Nothing, "read", ("deploy", "204")),
     control("GET", "/api/v1/tenants/{tenant}/tasks", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/logs", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/pushes", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/deliveries", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/push-key", Sent::Nothing, "read", ("deploy", OK)),
     control("GET", "/api/v1/tenants/{tenant}/usage", Sent::Nothing, "invoke", ("read", OK)),
     platform("GET", "/api/v1/usage", Sent::Nothing, OK),
     platform("PUT", "/api/v1/tenants/{tenant}/plan", Sent::Json(r#"{"plan":"unlimited"}"#), OK),
@@ -159,6 +175,10 @@ pub const ROWS: &[Row] = &[
     task("GET", "/api/v1/tenants/{tenant}/tasks/{id}/events", "invoke", "read"),
     task("GET", "/api/v1/tenants/{tenant}/tasks/{id}/trace", "invoke", "read"),
     task("POST", "/api/v1/tenants/{tenant}/tasks/{id}/cancel", "read", "deploy"),
+    Row {
+        right: ("deploy", "202"),
+        ..task("POST", "/api/v1/tenants/{tenant}/tasks/{id}/pushes/{push}/retry", "read", "deploy")
+    },
     control("POST", "/api/v1/tenants/{tenant}/functions/{name}/rollback", Sent::Nothing, "read", ("deploy", OK)),
     control("DELETE", "/api/v1/tenants/{tenant}/functions/{name}", Sent::Nothing, "read", ("deploy", "204")),
     control("DELETE", "/api/v1/tenants/{tenant}/issuers/{id}", Sent::Nothing, "deploy", ("admin", "204")),

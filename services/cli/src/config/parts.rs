@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pleat_domain::Plans;
 use pleat_domain::limits::MIB;
-use pleat_engine::EngineConfig;
+use pleat_engine::{EngineConfig, PushTimes};
 use pleat_gateway::{CorsConfig, GatewayConfig, Metrics};
 use pleat_runtime::{CompileLimits, PoolSize, RuntimeConfig};
 use pleat_store::StoreConfig;
@@ -49,8 +49,20 @@ impl Settings {
         EngineConfig {
             drain: Duration::from_secs(self.server.drain_seconds),
             measure_tenants: self.metrics.tenants,
+            push: self.push(),
             plans: if config.plans == Plans::default() { self.plans.clone() } else { config.plans },
             ..config
+        }
+    }
+
+    fn push(&self) -> PushTimes {
+        let push = &self.push;
+        PushTimes {
+            attempts: push.attempts,
+            first_pause: Duration::from_millis(push.first_pause_ms),
+            timeout: Duration::from_secs(push.timeout_seconds),
+            at_once: push.per_destination,
+            per_second: push.per_second,
         }
     }
 

@@ -27,6 +27,11 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("egress.response_mib", 1.0, 64.0),
     ("egress.redirects", 0.0, 20.0),
     ("egress.per_tenant_concurrency", 1.0, 10_000.0),
+    ("push.attempts", 1.0, 20.0),
+    ("push.first_pause_ms", 10.0, 600_000.0),
+    ("push.timeout_seconds", 1.0, 30.0),
+    ("push.per_destination", 1.0, 1_000.0),
+    ("push.per_second", 1.0, 10_000.0),
     ("tracing.sample", 0.0, 1.0),
 ];
 

@@ -17,6 +17,7 @@ pub struct Settings {
     /// By name; what the platform brings itself is there too.
     pub plans: Plans,
     pub egress: EgressSettings,
+    pub push: PushSettings,
     pub cors: CorsSettings,
     pub log: LogSettings,
     pub metrics: MetricsSettings,
@@ -166,6 +167,22 @@ impl Default for EgressSettings {
             redirects: 3,
             per_tenant_concurrency: 32,
         }
+    }
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PushSettings {
+    pub attempts: u32,
+    pub first_pause_ms: u64,
+    pub timeout_seconds: u64,
+    pub per_destination: usize,
+    pub per_second: u32,
+}
+
+impl Default for PushSettings {
+    fn default() -> Self {
+        Self { attempts: 8, first_pause_ms: 1_000, timeout_seconds: 15, per_destination: 8, per_second: 50 }
     }
 }
 

@@ -1,9 +1,11 @@
 //! The JSON of the control API: what is shown, and what is taken.
 
 mod card_keys;
+mod pushes;
 mod secrets;
 
 pub(crate) use card_keys::{CardKeyView, CardKeys};
+pub(crate) use pushes::{Deliveries, DeliveryView, PushKey, PushView, Pushes};
 pub(crate) use secrets::{NewValue, SecretView, Secrets, SettingView, Settings};
 
 use pleat_domain::task::Ask;
