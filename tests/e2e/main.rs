@@ -29,6 +29,7 @@ mod jwt;
 mod nodes;
 mod operation;
 mod process;
+mod push;
 mod quotas;
 mod runtime;
 mod smoke;

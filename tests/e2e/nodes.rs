@@ -4,5 +4,6 @@ mod changes;
 mod drain;
 mod fencing;
 mod lost;
+mod push;
 mod repeated;
 mod sharing;

@@ -1,4 +1,5 @@
-//! A function that was granted every host reaches no private address, however it is spelled.
+//! A function that was granted every host reaches no private address, however it is spelled, and nobody is told of a task
+//! at one.
 //!
 //! A canary listens on every address of this machine, at a port that outbound requests may use: what connects to it
 //! is counted, and so is every answer that is not a refusal.
@@ -45,6 +46,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     for some in urls.chunks(AT_ONCE) {
         answered.extend(fetched(&node, &tenant, some).await);
     }
+    let told = registered(&node, &tenant, &urls).await;
     let tried =
         format!("{} disguised private URLs through a function that was granted every host", grouped(urls.len()));
     let dialled = heard(&canary, port).await;
@@ -52,6 +54,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     vec![
         Row::none("ssrf.dialled", format!("{tried}: connections"), &dialled),
         Row::none("ssrf.answered", "the same: answers that are no refusal", &answered),
+        Row::none("ssrf.told", "the same as receivers of push notifications: not refused", &told),
         Row::none("ssrf.deaf", "one of them where the operator allows it: not heard", &deaf),
     ]
 }
@@ -84,6 +87,20 @@ async fn fetched(node: &Node, tenant: &Tenant, urls: &[String]) -> Vec<String> {
     let refused = |answer: &Value| answer.as_str().is_some_and(|answer| answer.starts_with("refused: "));
     let others = urls.iter().zip(answers).filter(|(_, answer)| !refused(answer));
     others.map(|(url, answer)| format!("{url}: {answer}")).collect()
+}
+
+/// Those that were taken as receivers of what becomes of a task.
+async fn registered(node: &Node, tenant: &Tenant, urls: &[String]) -> Vec<String> {
+    let task = node.call(tenant, "fetcher", &json!([])).await.task.expect("a task");
+    let mut taken = Vec::new();
+    for url in urls {
+        let params = json!({ "id": task, "pushNotificationConfig": { "url": url } });
+        let answer = node.rpc(&tenant.slug, &tenant.key, "tasks/pushNotification/set", params).await;
+        if answer["error"]["code"] != -32602 {
+            taken.push(format!("{url}: {answer}"));
+        }
+    }
+    taken
 }
 
 /// A canary that hears nothing would prove nothing.

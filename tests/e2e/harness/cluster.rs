@@ -89,9 +89,14 @@ impl Cluster {
     }
 
     pub async fn start_on(database: String, count: usize) -> Self {
+        Self::start_with(database, count, &[]).await
+    }
+
+    /// With more in the environment of each node.
+    pub async fn start_with(database: String, count: usize, more: &[(&str, &str)]) -> Self {
         let mut nodes = Vec::new();
         for _ in 0..count {
-            nodes.push(Node::start(&database).await);
+            nodes.push(Node::start_with(&database, more).await);
         }
         let path = nodes[0].server.project.data_dir().join("operator.key");
         let operator = std::fs::read_to_string(path).unwrap().trim().to_owned();
