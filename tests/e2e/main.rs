@@ -26,6 +26,7 @@ mod http_door;
 mod isolation;
 mod javascript;
 mod jwt;
+mod mcp;
 mod nodes;
 mod operation;
 mod process;

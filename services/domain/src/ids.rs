@@ -66,6 +66,44 @@ impl FromStr for TaskId {
     }
 }
 
+/// A session of the Model Context Protocol: 128 random bits, which whoever makes it provides. On the wire it is 32
+/// lower-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SessionId(Uuid);
+
+impl SessionId {
+    pub const fn from_random(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
+
+    pub const fn from_uuid(uuid: Uuid) -> Self {
+        Self(uuid)
+    }
+
+    pub const fn as_uuid(&self) -> Uuid {
+        self.0
+    }
+
+    /// `None`: no id that was ever given out.
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain = text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        Uuid::try_parse(text).ok().filter(|_| plain).map(Self)
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.0.simple())
+    }
+}
+
+/// Whoever knows it can use it together with its key: not for logs.
+impl fmt::Debug for SessionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SessionId(…)")
+    }
+}
+
 impl Serialize for TaskId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

@@ -43,6 +43,15 @@ pub struct Manifest {
     pub limits: Option<CallLimits>,
 }
 
+/// Whether a call is answered with a task, at a door where the caller can take either.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskSupport {
+    Required,
+    /// When it takes long.
+    Optional,
+    Forbidden,
+}
+
 /// What the function asks to use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
@@ -148,6 +157,19 @@ impl Manifest {
     /// Marked as safe to run again.
     pub fn is_idempotent(&self) -> bool {
         self.annotations.get("idempotentHint").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// What it logs is for its callers too.
+    pub fn shows_logs(&self) -> bool {
+        self.annotations.get("callerLogs").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    pub fn task_support(&self) -> TaskSupport {
+        match self.annotations.get("taskSupport").and_then(Value::as_str) {
+            Some("required") => TaskSupport::Required,
+            Some("forbidden") => TaskSupport::Forbidden,
+            _ => TaskSupport::Optional,
+        }
     }
 
     /// Everything that was asked for: what a deployer sees, and grants or not.

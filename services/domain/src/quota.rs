@@ -19,6 +19,8 @@ pub enum Limit {
     StoredBytesPerDay,
     Functions,
     SourceBytes,
+    /// Open sessions of the Model Context Protocol.
+    Sessions,
 }
 
 impl Limit {
@@ -34,6 +36,7 @@ impl Limit {
             Self::StoredBytesPerDay => "stored_bytes_per_day",
             Self::Functions => "functions",
             Self::SourceBytes => "source_bytes",
+            Self::Sessions => "sessions",
         }
     }
 
@@ -50,6 +53,7 @@ impl Limit {
             Self::StoredBytesPerDay => format!("this tenant has stored its {most} bytes for this day"),
             Self::Functions => format!("this tenant may have {most} functions"),
             Self::SourceBytes => format!("this tenant's functions may have {most} bytes of source in all"),
+            Self::Sessions => format!("this tenant may have {most} sessions open at once"),
         }
     }
 }

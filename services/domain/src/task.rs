@@ -163,6 +163,60 @@ pub struct Ask {
     pub schema: Option<Raw>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub state: Option<Raw>,
+    /// Set when it is the caller's client that is asked, and not the caller.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub client: Option<ClientAsk>,
+}
+
+impl Ask {
+    /// A question to the caller.
+    pub fn new(prompt: impl Into<String>) -> Self {
+        Self { prompt: prompt.into(), schema: None, state: None, client: None }
+    }
+}
+
+/// Requests to the client that a caller works with, by name; for doors whose clients can serve them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ClientAsk {
+    pub requests: Vec<ClientRequest>,
+    /// The function wants the answers under their names, even where there is one only.
+    pub named: bool,
+}
+
+/// One of them. `params` are those of the request in the Model Context Protocol.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ClientRequest {
+    pub key: String,
+    pub kind: ClientKind,
+    pub params: Raw,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientKind {
+    /// A question to the user.
+    Elicit,
+    /// A completion by the client's model.
+    Sample,
+    /// The directories that the client works on.
+    Roots,
+}
+
+impl ClientKind {
+    pub const ALL: [Self; 3] = [Self::Elicit, Self::Sample, Self::Roots];
+
+    /// How a function names it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Elicit => "elicit",
+            Self::Sample => "sample",
+            Self::Roots => "roots",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
 }
 
 /// A task with all that is kept of it.

@@ -1,8 +1,8 @@
 //! What a tenant has deployed, ready to be called: kept in memory, renewed when its generation changes.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pleat_domain::{CallLimits, Grants, Manifest, Principal, SkillName, Tenant, TenantId, VersionHash, Visibility};
@@ -11,9 +11,11 @@ use pleat_policy::Action;
 use pleat_runtime::VersionRef;
 use pleat_store::{ActiveFunction, TenantStore};
 use time::OffsetDateTime;
+use tokio::sync::watch;
 
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
+use crate::hub::lock;
 use crate::schema::Schema;
 
 /// A deployed version of a function, with everything compiled that a call needs.
@@ -93,10 +95,21 @@ impl Catalog {
         self.skills.values().filter(|skill| skill.grants.visibility != Visibility::Unlisted)
     }
 
-    /// The skills that this caller may call, unlisted ones too. Nobody has no such list: it sees what is listed.
-    pub fn callable(&self, principal: &Principal) -> Result<Vec<&Arc<Skill>>, EngineError> {
+    /// Exactly the skills that this caller may call, unlisted ones too.
+    pub fn callable<'a>(&'a self, principal: &'a Principal) -> impl Iterator<Item = Callable> + 'a {
+        let may = move |skill: &&Arc<Skill>| may_call(principal, skill);
+        self.skills.values().filter(may).map(|skill| Callable(Arc::clone(skill)))
+    }
+
+    /// The same for a caller that is somebody: what nobody may call is on the card already.
+    pub fn extended(&self, principal: &Principal) -> Result<Vec<Callable>, EngineError> {
         authorize(principal, Action::Invoke(Visibility::Listed), EngineError::Unauthenticated)?;
-        Ok(self.skills.values().filter(|skill| may_call(principal, skill)).collect())
+        Ok(self.callable(principal).collect())
+    }
+
+    /// Whether there is anything for who has no key.
+    pub fn has_public(&self) -> bool {
+        self.skills.values().any(|skill| skill.is_public())
     }
 
     /// The skill a caller means and may call. Without a name: the only one there is.
@@ -135,6 +148,30 @@ const RECHECK: Duration = Duration::from_millis(500);
 pub(crate) struct Catalogs {
     cache: moka::future::Cache<TenantId, Arc<Entry>>,
     born: Instant,
+    watched: Mutex<HashMap<TenantId, watch::Sender<()>>>,
+}
+
+/// Told when what a tenant has deployed may have changed.
+pub struct CatalogWatch {
+    engine: Engine,
+    tenant: TenantId,
+    receiver: watch::Receiver<()>,
+}
+
+impl CatalogWatch {
+    pub async fn changed(&mut self) {
+        // The sender is kept as long as this is.
+        let _ = self.receiver.changed().await;
+    }
+}
+
+impl Drop for CatalogWatch {
+    fn drop(&mut self) {
+        let mut watched = lock(&self.engine.inner.catalogs.watched);
+        if watched.get(&self.tenant).is_some_and(|sender| sender.receiver_count() <= 1) {
+            watched.remove(&self.tenant);
+        }
+    }
 }
 
 struct Entry {
@@ -145,11 +182,19 @@ struct Entry {
 
 impl Catalogs {
     pub(crate) fn new() -> Self {
-        Self { cache: moka::future::Cache::new(10_000), born: Instant::now() }
+        Self { cache: moka::future::Cache::new(10_000), born: Instant::now(), watched: Mutex::default() }
     }
 
     pub(crate) async fn forget(&self, tenant: TenantId) {
         self.cache.invalidate(&tenant).await;
+        if let Some(sender) = lock(&self.watched).get(&tenant) {
+            sender.send_replace(());
+        }
+    }
+
+    /// Notices may have been missed.
+    pub(crate) fn all_changed(&self) {
+        lock(&self.watched).values().for_each(|sender| sender.send_replace(()));
     }
 
     async fn get(&self, tenant: TenantId, store: &TenantStore) -> Result<Arc<Catalog>, EngineError> {
@@ -194,6 +239,12 @@ impl Engine {
     /// What the tenant offers now.
     pub async fn catalog(&self, tenant: &Tenant) -> Result<Arc<Catalog>, EngineError> {
         self.inner.catalogs.get(tenant.id, &self.tenant_store(tenant)).await
+    }
+
+    pub fn watch_catalog(&self, tenant: &Tenant) -> CatalogWatch {
+        let mut watched = lock(&self.inner.catalogs.watched);
+        let receiver = watched.entry(tenant.id).or_insert_with(|| watch::Sender::new(())).subscribe();
+        CatalogWatch { engine: self.clone(), tenant: tenant.id, receiver }
     }
 
     /// A version that a task began with, which may no longer be the active one.

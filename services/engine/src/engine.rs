@@ -16,6 +16,7 @@ use crate::auth::KeyCache;
 use crate::book::Books;
 use crate::card_keys::CardKeyCache;
 use crate::catalog::Catalogs;
+use crate::ear::Ears;
 use crate::error::EngineError;
 use crate::hooks::{Hook, Hooks};
 use crate::hub::{Hub, Interrupt};
@@ -23,6 +24,7 @@ use crate::keyring::{KeyHasher, MasterKey, Vault};
 use crate::news::News;
 use crate::nodes;
 use crate::push::{PushTimes, Pushes};
+use crate::sessions::{SessionLimits, Sessions};
 use crate::settings::SettingCache;
 use crate::slots::Slots;
 use crate::tokens::{KeySetTimes, Tokens};
@@ -59,6 +61,8 @@ pub struct EngineConfig {
     pub key_sets: KeySetTimes,
     /// The receivers of push notifications.
     pub push: PushTimes,
+    /// Sessions of the Model Context Protocol.
+    pub sessions: SessionLimits,
 }
 
 impl EngineConfig {
@@ -79,6 +83,7 @@ impl EngineConfig {
             usage_interval: Duration::from_secs(2),
             key_sets: KeySetTimes::default(),
             push: PushTimes::default(),
+            sessions: SessionLimits::default(),
         }
     }
 }
@@ -104,6 +109,8 @@ pub(crate) struct Inner {
     pub(crate) catalogs: Catalogs,
     pub(crate) hub: Hub,
     pub(crate) news: Arc<News>,
+    pub(crate) ears: Arc<Ears>,
+    pub(crate) sessions: Sessions,
     pub(crate) hooks: Hooks,
     pub(crate) egress: Egress,
     pub(crate) tokens: Tokens,
@@ -139,6 +146,8 @@ impl Engine {
             catalogs: Catalogs::new(),
             hub: Hub::default(),
             news: Arc::default(),
+            ears: Arc::default(),
+            sessions: Sessions::new(),
             hooks: Hooks::new(config.hooks.clone()),
             egress: Egress::new(config.egress.clone())?,
             tokens: Tokens::new(&config.egress, config.key_sets)?,

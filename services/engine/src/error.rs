@@ -24,6 +24,12 @@ pub enum EngineError {
     TaskNotFound,
     #[error("push configuration not found")]
     PushNotFound,
+    /// Unknown, expired, another tenant's or another caller's: one answer for all.
+    #[error("session not found; begin a new one with `initialize`")]
+    SessionNotFound,
+    /// The function did not give what it offers.
+    #[error("{}", .0.message)]
+    NotOffered(Box<Failure>),
     #[error("the task is already {0} and cannot be canceled")]
     NotCancelable(&'static str),
     #[error("the task is {0} and takes no further message")]

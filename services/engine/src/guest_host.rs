@@ -11,6 +11,7 @@ use pleat_runtime::{
 };
 use time::OffsetDateTime;
 
+use crate::ear::Ear;
 use crate::hub::{Interrupt, Live};
 use crate::invoke::first_message;
 use crate::reach::Reach;
@@ -24,12 +25,19 @@ pub(crate) struct GuestHost {
     /// The messages so far, this turn's last; empty when the input says it all.
     pub(crate) messages: Vec<Message>,
     pub(crate) state: Option<Raw>,
+    /// What the caller's client answered.
+    pub(crate) reply: Option<Raw>,
+    pub(crate) ear: Option<Ear>,
     pub(crate) reach: Reach,
 }
 
 impl HostCalls for GuestHost {
     fn log(&mut self, level: LogLevel, message: String) {
-        self.sink.log(LogLine { at: OffsetDateTime::now_utc(), level, message });
+        let line = LogLine { at: OffsetDateTime::now_utc(), level, message };
+        if let Some(ear) = &self.ear {
+            ear.log(&line);
+        }
+        self.sink.log(line);
     }
 
     fn emit(&mut self, chunk: Chunk) -> BoxFuture<'_, ()> {
@@ -41,6 +49,9 @@ impl HostCalls for GuestHost {
     }
 
     fn progress(&mut self, progress: Progress) {
+        if let Some(ear) = &self.ear {
+            ear.progress(&progress);
+        }
         self.sink.progress(progress);
     }
 
@@ -63,7 +74,7 @@ impl HostCalls for GuestHost {
     }
 
     fn reply(&mut self) -> Option<String> {
-        None
+        self.reply.as_ref().map(|reply| reply.get().to_owned())
     }
 
     fn config(&mut self, name: String) -> Work<Result<Option<String>, Unavailable>> {

@@ -201,7 +201,7 @@ impl Engine {
     }
 
     /// The same for a later turn: on the version the task began with.
-    async fn readmit(&self, turn: Turn) -> Result<Run, EngineError> {
+    pub(crate) async fn readmit(&self, turn: Turn) -> Result<Run, EngineError> {
         self.open_for_work()?;
         let once = Repeat::of_turn(&turn);
         let Turn { tenant, principal, mut task, input, message, push, .. } = turn;
@@ -232,12 +232,12 @@ impl Engine {
         Ok(run)
     }
 
-    fn ask_hooks(&self, run: &Run) -> Result<(), EngineError> {
+    pub(crate) fn ask_hooks(&self, run: &Run) -> Result<(), EngineError> {
         self.inner.hooks.before(&run.verb()).map_err(|denied| EngineError::Blocked(denied.0))
     }
 
     /// Runs apart from the caller, whose leaving must not stop it, and waits for its first answer.
-    async fn spawn(
+    pub(crate) async fn spawn(
         &self,
         span: Span,
         work: impl Future<Output = Result<(Recorded, crate::run::Rest), EngineError>> + Send + 'static,
@@ -273,7 +273,7 @@ impl Engine {
 
 impl Run {
     /// For traces: under the request that it came with.
-    fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         tracing::info_span!(
             target: "pleat_trace",
             "invocation",

@@ -5,12 +5,14 @@
 
 mod admin;
 mod admission;
+mod answer;
 mod auth;
 mod book;
 mod calling;
 mod card_keys;
 mod catalog;
 mod deploy;
+mod ear;
 mod engine;
 mod error;
 mod grant;
@@ -24,6 +26,7 @@ mod load;
 mod measure;
 mod news;
 mod nodes;
+mod offers;
 mod once;
 mod outcome;
 mod push;
@@ -31,6 +34,8 @@ mod reach;
 mod renewal;
 mod run;
 mod schema;
+mod seal;
+mod sessions;
 mod settings;
 mod sink;
 mod slots;
@@ -39,19 +44,24 @@ mod takeover;
 mod tasks;
 mod tokens;
 mod usage;
+mod watch;
 
 pub use admin::{MintedKey, NewKeyRequest};
+pub use answer::{Answer, Going};
 pub use card_keys::{CardKey, CardSigner, PublicKeys};
-pub use catalog::{Callable, Catalog, Skill};
+pub use catalog::{Callable, Catalog, CatalogWatch, Skill};
 pub use deploy::{DeployReport, Upload};
+pub use ear::{Ear, Listening, Said};
 pub use engine::{Engine, EngineConfig};
 pub use error::{EngineError, Reached, Violation};
 pub use hooks::{Denied, Hook, VerbEvent, VerbOutcome};
 pub use invoke::{Invocation, Turn};
 pub use issuers::{KeySource, NewIssuerRequest};
 pub use keyring::MasterKey;
+pub use offers::{Offer, Wanted};
 pub use once::IdempotencyKey;
 pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery, PushTimes};
+pub use sessions::{SessionLimits, SessionWatch};
 pub use slots::SlotUse;
 pub use subscribe::EventStream;
 pub use tasks::{LogEntry, LogPage, LogQuery, TaskPage, TaskQuery};
@@ -59,4 +69,6 @@ pub use tokens::KeySetTimes;
 pub use usage::{SkillUsage, UsageQuery};
 
 /// Rows that the edges show as they are.
-pub use pleat_store::{DeliveryRow, IssuerRecord, KeyRecord, PushRow, SecretRow, SettingRow, VersionRow};
+pub use pleat_store::{
+    DeliveryRow, IssuerRecord, KeyRecord, PushRow, SecretRow, SessionRecord, SettingRow, VersionRow,
+};

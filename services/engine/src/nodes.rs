@@ -97,6 +97,7 @@ impl Engine {
             Wake::Cancels(ids) => inner.hub.cancel(&ids),
             Wake::Catalog(tenant) => inner.catalogs.forget(tenant).await,
             Wake::Key(id) => inner.keys.forget(&id).await,
+            Wake::Session(id) => inner.sessions.forget(None, id).await,
             Wake::Tenant(tenant, slug) => {
                 inner.tenants.invalidate(&slug).await;
                 inner.catalogs.forget(tenant).await;
@@ -107,6 +108,7 @@ impl Engine {
             Wake::Sweep => inner.sweep.notify_one(),
             Wake::Look => {
                 inner.news.all_changed();
+                inner.catalogs.all_changed();
                 inner.sweep.notify_one();
             }
         }
@@ -134,6 +136,11 @@ impl Engine {
             }
             tokio::time::sleep(LOOK).await;
         }
+    }
+
+    /// Resolves when the node is told to stop.
+    pub async fn draining(&self) {
+        self.inner.stopping.cancelled().await;
     }
 
     /// Told to stop: running calls are finished, new ones are refused.

@@ -1,7 +1,7 @@
 //! From what the sandbox reports to how the task ends.
 
 use pleat_domain::task::Ask;
-use pleat_domain::{Artifact, Failure, Reason, TaskState};
+use pleat_domain::{Artifact, ClientAsk, ClientKind, Door, Failure, Raw, Reason, TaskState};
 use pleat_runtime::{Outcome, Stop};
 
 use crate::catalog::Skill;
@@ -34,16 +34,17 @@ impl Ending {
         result: Result<Outcome, Stop>,
         interrupt: Option<Interrupt>,
         skill: &Skill,
+        door: Door,
         emitted: bool,
     ) -> Self {
         match result {
-            Ok(outcome) => Self::of_outcome(outcome, skill, emitted),
+            Ok(outcome) => Self::of_outcome(outcome, skill, door, emitted),
             Err(Stop::Failed(failure)) => Self::failed(failure),
             Err(Stop::Canceled) => Self::of_interrupt(interrupt, skill),
         }
     }
 
-    fn of_outcome(outcome: Outcome, skill: &Skill, emitted: bool) -> Self {
+    fn of_outcome(outcome: Outcome, skill: &Skill, door: Door, emitted: bool) -> Self {
         let name = || format!("{}-result", skill.name);
         match outcome {
             Outcome::Value(value) | Outcome::Text(value) => {
@@ -64,8 +65,13 @@ impl Ending {
             }
             Outcome::NeedInput(ask) => Self::asking(TaskState::InputRequired, ask),
             Outcome::NeedAuth(ask) => Self::asking(TaskState::AuthRequired, ask),
-            Outcome::NeedClient { kind, .. } => {
-                let text = format!("`{}` needs a caller that can serve `{}` requests", skill.name, kind);
+            // Whether this very client can serve it is seen at the door.
+            Outcome::NeedClient { ask, state } if door == Door::Mcp => {
+                Self::asking(TaskState::InputRequired, client_ask(skill, ask, state))
+            }
+            Outcome::NeedClient { ask, .. } => {
+                let kinds: Vec<&str> = ask.requests.iter().map(|request| request.kind.as_str()).collect();
+                let text = format!("`{}` needs a caller that can serve `{}` requests", skill.name, kinds.join("`, `"));
                 Self::failed(Failure::new(Reason::FunctionError, text))
             }
             Outcome::Reject(reason) => {
@@ -88,6 +94,18 @@ impl Ending {
             Some(Interrupt::Canceled) | None => Self::plain(TaskState::Canceled),
         }
     }
+}
+
+/// A request to the client in the words of a question, for whoever looks at the task. A lone question to the user has
+/// words of its own.
+fn client_ask(skill: &Skill, client: ClientAsk, state: Option<Raw>) -> Ask {
+    let lone = match client.requests.as_slice() {
+        [one] if one.kind == ClientKind::Elicit => serde_json::from_str(one.params.get()).ok(),
+        _ => None,
+    };
+    let question = |value: serde_json::Value| value.get("message").and_then(|text| text.as_str()).map(str::to_owned);
+    let prompt = lone.and_then(question).unwrap_or_else(|| format!("`{}` waits for its caller's client", skill.name));
+    Ask { state, client: Some(client), ..Ask::new(prompt) }
 }
 
 /// A declared output schema is a promise to callers: what breaks it does not leave.

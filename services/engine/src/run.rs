@@ -3,6 +3,9 @@
 //! A blocking call that finishes within the grace time is written once, finished. Everything else is written when it
 //! is admitted, so that no id leaves before its row is committed.
 
+mod offer;
+mod prompt;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +19,7 @@ use tokio::sync::oneshot;
 
 use crate::admission::{Permit, Used};
 use crate::catalog::Skill;
+use crate::ear::Ear;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::guest_host::GuestHost;
@@ -50,6 +54,10 @@ pub(crate) struct Run {
     pub(crate) once: Option<Once>,
     /// Who is told of it.
     pub(crate) push: Option<PushEntry>,
+    /// What the caller's client answered to the turn before.
+    pub(crate) reply: Option<Raw>,
+    /// Who listens.
+    pub(crate) ear: Option<Ear>,
     log_seq: u32,
     flushed: Instant,
 }
@@ -67,6 +75,10 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
+    pub(crate) fn task(&self) -> &Arc<Task> {
+        &self.task
+    }
+
     pub(crate) async fn finished(self, engine: &Engine) -> Result<Arc<Task>, EngineError> {
         let mut committed = self.live.watch();
         let gone = || EngineError::Internal("the call ended without a record".into());
@@ -112,6 +124,8 @@ impl Run {
             backlog,
             once: None,
             push: None,
+            reply: None,
+            ear: None,
             log_seq,
             flushed: Instant::now(),
         }
@@ -140,15 +154,20 @@ impl Run {
                     outcome => outcome,
                 },
                 Err(error) => {
-                    self.live.interrupt(Interrupt::NotRecorded);
-                    let used = Used::of(&call.await);
-                    self.task.state = TaskState::Failed;
-                    self.permit.record(&self.skill, &self.task, &used, 0);
+                    self.abandon(call).await;
                     Err(error)
                 }
             },
         };
         let _ = done.send(outcome);
+    }
+
+    /// Its record could not be made: it is stopped, and what it used counts.
+    async fn abandon(&mut self, call: impl Future<Output = CallReport>) {
+        self.live.interrupt(Interrupt::NotRecorded);
+        let used = Used::of(&call.await);
+        self.task.state = TaskState::Failed;
+        self.permit.record(&self.skill, &self.task, &used, 0);
     }
 
     /// A call that is recorded before it runs.
@@ -178,6 +197,11 @@ impl Run {
     }
 
     fn call(&self) -> impl Future<Output = CallReport> + Send + use<> {
+        self.enter(Entry::Handle { input: self.task.input.clone() })
+    }
+
+    /// Enters the guest at one of its exports.
+    pub(crate) fn enter(&self, entry: Entry) -> impl Future<Output = CallReport> + Send + use<> {
         let task = &self.task;
         let host = GuestHost {
             sink: Arc::clone(&self.sink),
@@ -186,6 +210,8 @@ impl Run {
             input: task.input.clone(),
             messages: task.history.clone(),
             state: self.kept.clone(),
+            reply: self.reply.clone(),
+            ear: self.ear.clone(),
             reach: self.reach(),
         };
         let context = GuestContext {
@@ -200,11 +226,10 @@ impl Run {
         };
         let (engine, tenant, code) = (self.engine.clone(), self.tenant.id, self.skill.code.clone());
         let party = Party(self.tenant.id.as_uuid().as_u128());
-        let (limits, cancel, input) = (self.skill.limits(), self.live.token.clone(), task.input.clone());
+        let (limits, cancel) = (self.skill.limits(), self.live.token.clone());
         async move {
             match engine.load(tenant, &code).await {
                 Ok(function) => {
-                    let entry = Entry::Handle { input };
                     let runtime = &engine.inner.runtime;
                     runtime.call(Call { party, function, entry, context, limits, host: Box::new(host), cancel }).await
                 }
@@ -303,7 +328,7 @@ impl Run {
         let Batch { mut bodies, logs } = self.sink.take();
         let artifacts = self.sink.artifacts();
         let mut output: usize = artifacts.iter().map(size_of).sum();
-        let ending = Ending::of(report.result, interrupted, &self.skill, !artifacts.is_empty());
+        let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, !artifacts.is_empty());
         let mut ending = self.ask_hooks(ending, report.wall);
         // A task that is written once needs no event rows: they follow from the task.
         let once = change == Change::Insert;

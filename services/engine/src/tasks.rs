@@ -156,6 +156,18 @@ impl Engine {
         self.stop(tenant, task).await
     }
 
+    /// For who called and no longer waits: stops what still runs on this node.
+    pub fn cancel_here(&self, tenant: &Tenant, id: TaskId) {
+        if let Some(live) = self.inner.hub.get(tenant.id, id) {
+            live.interrupt(Interrupt::Canceled);
+        }
+    }
+
+    /// How long a task can be asked for, from its beginning.
+    pub fn retention(&self) -> Duration {
+        self.inner.store.retention()
+    }
+
     async fn stop(&self, tenant: &Tenant, task: Task) -> Result<Task, EngineError> {
         let before = task.state;
         // Should its node be lost, whoever takes the task over ends it.

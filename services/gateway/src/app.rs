@@ -1,7 +1,7 @@
 //! What every handler holds.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use pleat_a2a::Shape;
@@ -29,6 +29,8 @@ pub struct GatewayConfig {
     pub metrics: Option<Metrics>,
     /// Opens `/metrics`, and nothing else.
     pub metrics_token: Option<String>,
+    /// How long one stream of an MCP client is kept, where the client knows to come back: proxies cut long ones.
+    pub mcp_stream: Duration,
 }
 
 impl Default for GatewayConfig {
@@ -41,6 +43,7 @@ impl Default for GatewayConfig {
             cors: CorsConfig::default(),
             metrics: None,
             metrics_token: None,
+            mcp_stream: Duration::from_secs(600),
         }
     }
 }

@@ -6,6 +6,7 @@ mod functions;
 mod issuers;
 mod keys;
 mod logs;
+pub(crate) mod mcp;
 mod pushes;
 mod query;
 mod secrets;
@@ -24,7 +25,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::{cors, key_set, landing, metrics, probes, site};
+use crate::{cors, key_set, landing, mcp as door, metrics, probes, site};
 
 #[derive(OpenApi)]
 #[openapi(info(
@@ -78,11 +79,25 @@ pub(crate) fn router(app: App) -> Router {
         .route("/readyz", get(probes::readyz))
         .route("/metrics", get(metrics::show))
         .route("/.well-known/jwks.json", get(key_set::show))
+        .route("/mcp", get(door::get).post(door::post).delete(door::delete))
+        .route("/.well-known/oauth-protected-resource", get(door::control_metadata))
+        .route("/.well-known/oauth-protected-resource/mcp", get(door::control_metadata))
+        .route("/.well-known/oauth-protected-resource/t/{tenant}/mcp", get(door::tenant_of_path))
         .route("/api/v1/openapi.json", get(move || async move { axum::Json(description) }))
         .fallback(site::nothing_here)
         .method_not_allowed_fallback(site::wrong_method);
     cors::around(router, &app.config.cors.control).with_state(app)
 }
+
+/// The operators' door, and how to get in there and at the tenants'.
+const MCP: &[(&str, &str)] = &[
+    ("GET", "/mcp"),
+    ("POST", "/mcp"),
+    ("DELETE", "/mcp"),
+    ("GET", "/.well-known/oauth-protected-resource"),
+    ("GET", "/.well-known/oauth-protected-resource/mcp"),
+    ("GET", "/.well-known/oauth-protected-resource/t/{tenant}/mcp"),
+];
 
 fn described_api() -> (Router<App>, utoipa::openapi::OpenApi) {
     let (router, mut description) = OpenApiRouter::new().nest("/api/v1", api()).split_for_parts();
@@ -106,6 +121,9 @@ pub(crate) fn described() -> Vec<(String, String)> {
         .collect();
     for open in ["/", "/healthz", "/readyz", "/metrics", "/.well-known/jwks.json", "/api/v1/openapi.json"] {
         all.push(("GET".to_owned(), open.to_owned()));
+    }
+    for (method, path) in MCP {
+        all.push(((*method).to_owned(), (*path).to_owned()));
     }
     all
 }

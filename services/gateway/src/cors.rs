@@ -27,8 +27,16 @@ pub(crate) fn around<S: Clone + Send + Sync + 'static>(router: Router<S>, origin
 
 /// What a page may send and see.
 fn layer(origins: &[String]) -> CorsLayer {
-    let ours =
-        ["a2a-version", "idempotency-key", "last-event-id", "mcp-session-id", "mcp-protocol-version", "traceparent"];
+    let ours = [
+        "a2a-version",
+        "idempotency-key",
+        "last-event-id",
+        "mcp-session-id",
+        "mcp-protocol-version",
+        "mcp-method",
+        "mcp-name",
+        "traceparent",
+    ];
     let sent = [ACCEPT, AUTHORIZATION, CONTENT_TYPE, IF_NONE_MATCH].into_iter();
     let seen = [ETAG, RETRY_AFTER, WWW_AUTHENTICATE].into_iter();
     CorsLayer::new()

@@ -13,6 +13,7 @@ pub(crate) async fn tenant(Extension(site): Extension<TenantSite>) -> Response {
         "agent": site.tenant.slug,
         "card": format!("{base}/.well-known/agent-card.json"),
         "a2a": format!("{base}/_a2a/"),
+        "mcp": format!("{base}/mcp"),
         "http": format!("{base}/{{function}}"),
     }))
     .into_response()
@@ -25,6 +26,7 @@ pub(crate) async fn control(Extension(site): Extension<ControlSite>) -> Response
         "version": env!("CARGO_PKG_VERSION"),
         "api": format!("{base}/api/v1"),
         "openapi": format!("{base}/api/v1/openapi.json"),
+        "mcp": format!("{base}/mcp"),
         "tenants": format!("{base}/t/{{tenant}}/"),
     }))
     .into_response()

@@ -18,6 +18,7 @@ pub(crate) enum Way {
     A2a,
     Http,
     Card,
+    Mcp,
     /// No site of ours.
     Nowhere,
 }
@@ -28,6 +29,7 @@ impl Way {
         match path {
             "/" if *method == Method::POST => Self::A2a,
             "/_a2a" | "/_a2a/" => Self::A2a,
+            "/mcp" => Self::Mcp,
             path if path.starts_with("/.well-known/") => Self::Card,
             _ => Self::Http,
         }
@@ -39,6 +41,7 @@ impl Way {
             Self::A2a => "a2a",
             Self::Http => "http",
             Self::Card => "card",
+            Self::Mcp => "mcp",
             Self::Nowhere => "none",
         }
     }

@@ -1,5 +1,7 @@
 //! The one map from what went wrong to what a client is told: HTTP status, JSON-RPC code, public text, log level.
 
+mod mcp;
+
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -24,12 +26,17 @@ pub(crate) struct Problem {
     hint: Option<String>,
     data: Option<Box<Value>>,
     retry_after: Option<u32>,
+    /// How somebody without a key, or with one that is not enough, gets further.
+    challenge: Option<HeaderValue>,
+    /// The status is part of the protocol, also in an answer to a JSON-RPC request.
+    exact: bool,
 }
 
 impl Problem {
     pub(crate) fn plain(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         let rpc = if status.is_server_error() { rpc::INTERNAL_ERROR } else { rpc::INVALID_REQUEST };
-        Self { status, rpc, code, message: message.into(), hint: None, data: None, retry_after: None }
+        let message = message.into();
+        Self { status, rpc, code, message, hint: None, data: None, retry_after: None, challenge: None, exact: false }
     }
 
     fn with_rpc(mut self, rpc: i32) -> Self {
@@ -99,7 +106,9 @@ impl Problem {
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        if let Some(challenge) = &self.challenge {
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());
+        } else if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
     }
@@ -145,6 +154,8 @@ impl From<EngineError> for Problem {
             EngineError::PushNotFound => {
                 Self::plain(StatusCode::NOT_FOUND, "push_not_found", text).with_rpc(rpc::TASK_NOT_FOUND)
             }
+            EngineError::SessionNotFound => Self::session_not_found(text),
+            EngineError::NotOffered(failure) => Self::not_offered(text, &failure),
             EngineError::NotCancelable(_) => {
                 Self::plain(StatusCode::CONFLICT, "not_cancelable", text).with_rpc(rpc::TASK_NOT_CANCELABLE)
             }

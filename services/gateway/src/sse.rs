@@ -61,6 +61,15 @@ pub(crate) fn response(
     stream(frames)
 }
 
+/// Frames that somebody else makes.
+pub(crate) fn of_frames(frames: impl Stream<Item = Frame> + Send + 'static) -> Response {
+    let open = Open::new();
+    stream(frames.map(move |frame| {
+        let _ = &open;
+        Ok(frame)
+    }))
+}
+
 fn stream(frames: impl Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
     let mut response = Sse::new(frames).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     // Proxies that buffer would turn a stream into one late answer.

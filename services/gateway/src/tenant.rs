@@ -1,4 +1,4 @@
-//! A tenant's own address: its card, its A2A door and its functions over plain HTTP.
+//! A tenant's own address: its card, its A2A and MCP doors and its functions over plain HTTP.
 
 mod a2a;
 mod card;
@@ -8,7 +8,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::app::App;
-use crate::{cors, key_set, landing, site};
+use crate::{cors, key_set, landing, mcp, site};
 
 /// The paths of `router`, for the test that wants an isolation row for each.
 pub(crate) const ROUTES: &[(&str, &str)] = &[
@@ -19,6 +19,11 @@ pub(crate) const ROUTES: &[(&str, &str)] = &[
     ("GET", "/.well-known/agent.json"),
     ("GET", "/.well-known/agent-card.json"),
     ("GET", "/.well-known/jwks.json"),
+    ("GET", "/.well-known/oauth-protected-resource"),
+    ("GET", "/.well-known/oauth-protected-resource/mcp"),
+    ("GET", "/mcp"),
+    ("POST", "/mcp"),
+    ("DELETE", "/mcp"),
     ("GET", "/{function}"),
     ("POST", "/{function}"),
 ];
@@ -32,6 +37,9 @@ pub(crate) fn router(app: App) -> Router {
         .route("/.well-known/agent.json", get(card::show))
         .route("/.well-known/agent-card.json", get(card::show))
         .route("/.well-known/jwks.json", get(key_set::show))
+        .route("/.well-known/oauth-protected-resource", get(mcp::tenant_metadata))
+        .route("/.well-known/oauth-protected-resource/mcp", get(mcp::tenant_metadata))
+        .route("/mcp", get(mcp::get).post(mcp::post).delete(mcp::delete))
         .route("/{function}", get(function::describe).post(function::call))
         .fallback(site::nothing_here)
         .method_not_allowed_fallback(site::wrong_method);

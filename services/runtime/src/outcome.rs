@@ -1,8 +1,10 @@
 //! What a function returned, checked against the contract: JSON is JSON, blocks are blocks, sizes are allowed.
 
+mod client;
+
 use pleat_bindings::types;
 use pleat_domain::task::Ask;
-use pleat_domain::{Block, CallLimits, Raw, json};
+use pleat_domain::{Block, CallLimits, ClientAsk, Raw, json};
 
 /// A result that can be used without further checks.
 #[derive(Debug, Clone)]
@@ -14,10 +16,9 @@ pub enum Outcome {
     },
     NeedInput(Ask),
     NeedAuth(Ask),
-    /// A request to the caller's client; `kind` is `elicit`, `sample` or `roots`.
+    /// Requests to the caller's client: at least one.
     NeedClient {
-        kind: String,
-        params: Raw,
+        ask: ClientAsk,
         state: Option<Raw>,
     },
     Reject(String),
@@ -42,7 +43,7 @@ pub(crate) fn checked(outcome: types::Outcome, limits: &CallLimits) -> Result<Ou
         },
         types::Outcome::NeedInput(ask) => Outcome::NeedInput(self::ask(ask)?),
         types::Outcome::NeedAuth(ask) => Outcome::NeedAuth(self::ask(ask)?),
-        types::Outcome::NeedClient(request) => client_request(request)?,
+        types::Outcome::NeedClient(request) => client::checked(request)?,
         types::Outcome::Reject(reason) => Outcome::Reject(reason),
     })
 }
@@ -86,17 +87,5 @@ fn ask(ask: types::Ask) -> Result<Ask, Breach> {
         return Err(Breach::Invalid("`schema` is not a JSON Schema: an object, or true or false".to_owned()));
     }
     let state = ask.state.map(|text| parsed("`state`", text)).transpose()?;
-    Ok(Ask { prompt: ask.prompt, schema, state })
-}
-
-fn client_request(request: types::ClientRequest) -> Result<Outcome, Breach> {
-    if !matches!(request.kind.as_str(), "elicit" | "sample" | "roots") {
-        let kind: String = request.kind.chars().take(40).collect();
-        return Err(Breach::Invalid(format!("`{kind}` is no kind of client request: use elicit, sample or roots")));
-    }
-    Ok(Outcome::NeedClient {
-        kind: request.kind,
-        params: parsed("`params`", request.params)?,
-        state: request.state.map(|text| parsed("`state`", text)).transpose()?,
-    })
+    Ok(Ask { schema, state, ..Ask::new(ask.prompt) })
 }

@@ -43,6 +43,7 @@ pub use tenant_store::key_values::KeyPage;
 pub use tenant_store::logs::{LogFilter, LogRow};
 pub use tenant_store::pushes::{DeliveryFilter, DeliveryRow, PushEntry, PushFilter, PushRow};
 pub use tenant_store::secrets::SecretRow;
+pub use tenant_store::sessions::{NewSession, SessionChange, SessionRecord, SessionRoom};
 pub use tenant_store::settings::SettingRow;
 pub use tenant_store::tasks::{Sent, TaskFilter};
 pub use usage::UsageRow;

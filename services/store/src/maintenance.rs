@@ -54,6 +54,8 @@ impl Keeper {
         self.forget("DELETE FROM task_keys WHERE task_id < $1", oldest).await?;
         self.forget("DELETE FROM task_cancels WHERE task_id < $1", oldest).await?;
         self.forget("DELETE FROM push_configs WHERE task_id < $1", oldest).await?;
+        self.forget("DELETE FROM client_replies WHERE task_id < $1", oldest).await?;
+        sqlx::query("DELETE FROM mcp_sessions WHERE expires_at <= now()").execute(&self.pool).await?;
         // A node that long gone is not coming back under the same name.
         sqlx::query("DELETE FROM nodes WHERE beat_at < now() - interval '1 hour'").execute(&self.pool).await?;
         sqlx::query("DELETE FROM usage WHERE day < $1::date - $2::int")

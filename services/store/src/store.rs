@@ -210,7 +210,8 @@ impl Store {
         &self.shared.bell
     }
 
-    pub(crate) fn retention(&self) -> Duration {
+    /// How long tasks are kept.
+    pub fn retention(&self) -> Duration {
         self.shared.keeper.retention
     }
 }

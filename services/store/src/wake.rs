@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pleat_domain::{TaskId, TenantId, TenantSlug};
+use pleat_domain::{SessionId, TaskId, TenantId, TenantSlug};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{PgConnection, PgPool};
 use tokio::sync::{Notify, broadcast};
@@ -39,6 +39,8 @@ pub enum Wake {
     /// What this tenant has deployed, or what its functions are given.
     Catalog(TenantId),
     Key(String),
+    /// This session has ended, or another than before.
+    Session(SessionId),
     /// This tenant is gone, or another than before.
     Tenant(TenantId, TenantSlug),
     /// A node has left tasks behind.

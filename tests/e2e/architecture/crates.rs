@@ -12,12 +12,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pleat-domain", &[]),
     ("pleat-policy", &["pleat-domain"]),
     ("pleat-a2a", &["pleat-domain"]),
+    ("pleat-mcp", &["pleat-domain"]),
     ("pleat-store", &["pleat-domain"]),
     ("pleat-bindings", &[]),
     ("pleat-runtime", &["pleat-domain", "pleat-bindings"]),
     ("pleat-egress", &[]),
     ("pleat-engine", &["pleat-domain", "pleat-policy", "pleat-store", "pleat-runtime", "pleat-egress"]),
-    ("pleat-gateway", &["pleat-domain", "pleat-a2a", "pleat-engine"]),
+    ("pleat-gateway", &["pleat-domain", "pleat-a2a", "pleat-mcp", "pleat-engine"]),
     // Puts the parts of a node together; its suites look at everything.
     (
         "pleat",
@@ -44,7 +45,7 @@ const GUARDED: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that do no I/O of their own must not be able to.
-const PURE: &[&str] = &["pleat-domain", "pleat-policy", "pleat-a2a"];
+const PURE: &[&str] = &["pleat-domain", "pleat-policy", "pleat-a2a", "pleat-mcp"];
 const EFFECTS: &[&str] = &["tokio", "tokio-util", "futures", "async-stream", "tracing", "libc", "rustix", "tempfile"];
 
 /// The crates of the workspace with what they depend on outside their tests.

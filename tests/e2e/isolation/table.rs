@@ -99,6 +99,21 @@ const fn a2a_send(path: &'static str, body: &'static str) -> Row {
     }
 }
 
+/// The Model Context Protocol: before anything else it is seen who asks.
+const fn mcp(method: &'static str, sent: Sent, right: &'static str) -> Row {
+    Row { method, path: "/mcp", sent, right: ("invoke", right), ..a2a_send("", "") }
+}
+
+/// The operators' door, for the tenant that the key belongs to: naming another is a mistake.
+const fn operators(method: &'static str, sent: Sent, right: &'static str) -> Row {
+    let (query, wrong_scope) = ("?tenant=acme", ("invoke", "403 -32053"));
+    Row { site: "control", query, wrong_scope, right: ("deploy", right), ..mcp(method, sent, right) }
+}
+
+const INITIALIZE: Sent = Sent::Json(
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#,
+);
+
 const SEND: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/send",
     "params":{"skill":"private","message":{"do":"echo","value":2}}}"#;
 
@@ -128,6 +143,17 @@ pub const ROWS: &[Row] = &[
     a2a_send("/", SEND),
     a2a_send("/_a2a", SEND),
     a2a_send("/_a2a/", SEND),
+    open("tenant", "/.well-known/oauth-protected-resource"),
+    open("tenant", "/.well-known/oauth-protected-resource/mcp"),
+    mcp("POST", INITIALIZE, OK),
+    mcp("GET", Sent::Nothing, "405 -32600"),
+    mcp("DELETE", Sent::Nothing, "405 -32600"),
+    open("control", "/.well-known/oauth-protected-resource"),
+    open("control", "/.well-known/oauth-protected-resource/mcp"),
+    open("control", "/.well-known/oauth-protected-resource/t/{tenant}/mcp"),
+    operators("POST", INITIALIZE, OK),
+    operators("GET", Sent::Nothing, "405 -32600"),
+    operators("DELETE", Sent::Nothing, "405 -32600"),
     function("GET", Sent::Nothing),
     function("POST", Sent::Json(r#"{"do":"echo","value":3}"#)),
     open("control", "/"),

@@ -1,6 +1,6 @@
 //! What a function can return, and what it must not.
 
-use pleat_domain::{CallLimits, Reason};
+use pleat_domain::{CallLimits, ClientKind, Reason};
 use pleat_runtime::{Entry, Outcome};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ async fn every_other_outcome_comes_back_as_it_was_meant() {
     let auth = ask(json!({"do": "need_auth", "prompt": "log in"})).await.0.result.unwrap();
     assert!(matches!(auth, Outcome::NeedAuth(_)));
     let client = ask(json!({"do": "need_client", "kind": "sample", "params": {}})).await.0.result.unwrap();
-    assert!(matches!(client, Outcome::NeedClient { kind, .. } if kind == "sample"));
+    assert!(matches!(client, Outcome::NeedClient { ask, .. } if ask.requests[0].kind == ClientKind::Sample));
     let rejected = ask(json!({"do": "reject", "reason": "not today"})).await.0.result.unwrap();
     assert!(matches!(rejected, Outcome::Reject(reason) if reason == "not today"));
 }

@@ -42,6 +42,7 @@ impl Settings {
             cors: CorsConfig { control: self.cors.control.clone(), tenants: self.cors.tenants.clone() },
             metrics: self.recorder(),
             metrics_token: self.metrics.token.clone(),
+            ..GatewayConfig::default()
         }
     }
 

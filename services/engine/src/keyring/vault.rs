@@ -59,7 +59,8 @@ impl Vault {
         self.open(b"pleat/master-key-check", sealed).is_ok_and(|text| *text == CHECK)
     }
 
-    fn seal(&self, place: &[u8], value: &str) -> Result<Vec<u8>, Closed> {
+    /// `place` is what it is bound to: it opens nowhere else.
+    pub(crate) fn seal(&self, place: &[u8], value: &str) -> Result<Vec<u8>, Closed> {
         let mut body = value.as_bytes().to_vec();
         let nonce = self.cipher()?.seal_in_place_append_tag(Aad::from(place), &mut body).map_err(|_| Closed)?;
         let nonce: &[u8; NONCE_LEN] = nonce.as_ref();
@@ -69,7 +70,7 @@ impl Vault {
         Ok(sealed)
     }
 
-    fn open(&self, place: &[u8], sealed: &[u8]) -> Result<Zeroizing<String>, Closed> {
+    pub(crate) fn open(&self, place: &[u8], sealed: &[u8]) -> Result<Zeroizing<String>, Closed> {
         let (version, rest) = sealed.split_first().ok_or(Closed)?;
         let (nonce, body) = rest.split_at_checked(NONCE_LEN).ok_or(Closed)?;
         if *version != KEY_VERSION {

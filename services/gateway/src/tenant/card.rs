@@ -55,10 +55,10 @@ pub(crate) async fn show(
 pub(crate) async fn extended(app: &App, visitor: &Visitor, shape: Shape) -> Result<Raw, Problem> {
     let Visitor { site, principal } = visitor;
     let catalog = app.engine.catalog(&site.tenant).await?;
-    let skills = catalog.callable(principal)?;
+    let skills = catalog.extended(principal)?;
     let issuers = app.engine.issuer_names(&site.tenant).await?;
     let signer = app.engine.card_signer().await?;
-    let skills = skills.into_iter().map(|skill| card_skill(skill)).collect();
+    let skills = skills.iter().map(|callable| card_skill(callable.skill())).collect();
     let unsigned = unsigned(site, &catalog, skills, &issuers, shape);
     Ok(json::raw(&signed(unsigned, site, &signer)?))
 }

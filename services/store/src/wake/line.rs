@@ -1,7 +1,7 @@
 //! Notices as text: the node that speaks, a letter for the kind, and what it is about. A payload has less than 8,000
 //! bytes. What a later version says and this one does not know is passed over.
 
-use pleat_domain::{TaskId, TenantId, TenantSlug};
+use pleat_domain::{SessionId, TaskId, TenantId, TenantSlug};
 use uuid::Uuid;
 
 use crate::node::NodeId;
@@ -35,6 +35,7 @@ pub(super) fn write(node: NodeId, tasks: &[TaskId], others: &[Wake]) -> Vec<Stri
         Wake::Cancels(ids) => line(node, 'c', &digits(ids.get(..IDS).unwrap_or(ids))),
         Wake::Catalog(tenant) => line(node, 'g', &tenant.as_uuid().simple().to_string()),
         Wake::Key(id) => line(node, 'k', id),
+        Wake::Session(id) => line(node, 'm', &id.to_string()),
         Wake::Tenant(tenant, slug) => line(node, 'd', &format!("{}{slug}", tenant.as_uuid().simple())),
         Wake::Sweep => line(node, 's', ""),
         Wake::Look => line(node, 'l', ""),
@@ -56,6 +57,7 @@ pub(super) fn read(node: NodeId, text: &str) -> Option<Heard> {
         "c" => Wake::Cancels(ids(body)?),
         "g" => Wake::Catalog(TenantId::from_row(Uuid::try_parse(body).ok()?)),
         "k" => Wake::Key(body.to_owned()),
+        "m" => Wake::Session(SessionId::parse(body)?),
         "d" => {
             let (tenant, slug) = body.split_at_checked(DIGITS)?;
             Wake::Tenant(TenantId::from_row(Uuid::try_parse(tenant).ok()?), TenantSlug::parse(slug).ok()?)
@@ -102,6 +104,7 @@ mod tests {
             Wake::Cancels(vec![TaskId::new()]),
             Wake::Catalog(tenant),
             Wake::Key("abc".to_owned()),
+            Wake::Session(SessionId::from_random([7; 16])),
             Wake::Tenant(tenant, TenantSlug::parse("acme").unwrap()),
             Wake::Sweep,
             Wake::Look,

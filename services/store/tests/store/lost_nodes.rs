@@ -119,7 +119,7 @@ async fn what_a_function_kept_outlives_the_node_that_ran_its_next_turn() {
     let (tenant, handle) = fixture.tenant("acme").await;
     let writer = fixture.store.writer();
     let task = begin(&fixture, &tenant).await;
-    let ask = Ask { prompt: "which?".to_owned(), schema: None, state: Some(raw(r#"{"step":2}"#)) };
+    let ask = Ask { state: Some(raw(r#"{"step":2}"#)), ..Ask::new("which?") };
     let waiting = Task { ask: Some(ask), ..then(&task, TaskState::InputRequired) };
     writer.commit(step(&tenant, &waiting, Change::Update)).await.unwrap();
     let resumed = Task { turn: 2, ask: None, ..then(&waiting, TaskState::Working) };

@@ -17,7 +17,7 @@ async fn a_task_reads_back_as_it_was_written() {
         alias: Some("chosen".into()),
         state: TaskState::InputRequired,
         failure: Some(Failure::new(Reason::Trap, "nul \0").with_detail("stack")),
-        ask: Some(Ask { prompt: "which?\0".into(), schema: Some(raw("{}")), state: Some(raw("[1,  2]")) }),
+        ask: Some(Ask { schema: Some(raw("{}")), state: Some(raw("[1,  2]")), ..Ask::new("which?\0") }),
         input: raw(r#"{"nul":"\u0000",  "big": 123456789012345678901234567890, "b":1.10}"#),
         history: vec![message],
         ..task()

@@ -77,7 +77,7 @@ fn failures_and_prompts_are_said_without_what_is_private() {
     assert_eq!(failed["status"]["message"]["parts"][0]["text"], "`hello` used more than 1000 ms of CPU");
     assert!(!failed.to_string().contains("stack"));
 
-    let ask = Ask { prompt: "Name?".to_owned(), schema: None, state: Some(json::raw("hidden")) };
+    let ask = Ask { state: Some(json::raw("hidden")), ..Ask::new("Name?") };
     let waits = StatusChange { state: TaskState::InputRequired, failure: None, ask: Some(ask) };
     let waits = render(&mut stream(), EventBody::Status(waits)).unwrap();
     assert_eq!(waits["status"]["message"]["parts"][0]["text"], "Name?");

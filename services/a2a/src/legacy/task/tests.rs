@@ -204,9 +204,9 @@ fn a_failed_task_says_why_and_keeps_the_detail() {
 #[test]
 fn a_task_that_waits_says_for_what_and_keeps_its_state() {
     let ask = Ask {
-        prompt: "Which city?".to_owned(),
         schema: Some(json::raw(&json!({"type": "string"}))),
         state: Some(json::raw("hidden")),
+        ..Ask::new("Which city?")
     };
     let task = Task { ask: Some(ask), ..task(TaskState::InputRequired) };
     let answer = answer(&task, None);

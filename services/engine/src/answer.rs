@@ -1,0 +1,122 @@
+//! Calls whose caller need not wait for their end: what is over within a moment is answered at once, and everything else
+//! is a recorded task from then on, which the caller may follow, leave or cancel.
+
+use std::sync::Arc;
+
+use pleat_domain::{Principal, Raw, Task, TaskId, Tenant};
+use pleat_policy::Action;
+use tracing::Instrument;
+
+use crate::ear::Ear;
+use crate::engine::{Engine, authorize};
+use crate::error::EngineError;
+use crate::hub::Phase;
+use crate::invoke::{Invocation, Turn};
+use crate::run::{Recorded, Run};
+
+/// What a call came to within a moment.
+pub enum Answer {
+    Ended(Arc<Task>),
+    Going(Going),
+}
+
+/// A turn that goes on, under a task that others may already see.
+pub struct Going(Recorded);
+
+pub(crate) enum Prompt {
+    Ended(Arc<Task>),
+    Going(Recorded),
+}
+
+impl Going {
+    /// As it was recorded.
+    pub fn task(&self) -> &Arc<Task> {
+        self.0.task()
+    }
+
+    /// The task at the end of the turn.
+    pub async fn ended(self, engine: &Engine) -> Result<Arc<Task>, EngineError> {
+        self.0.finished(engine).await
+    }
+}
+
+impl Engine {
+    /// Whether this caller may come in at all: with a key that may invoke, or without one where there is something public.
+    pub async fn may_visit(&self, tenant: &Tenant, principal: &Principal) -> Result<(), EngineError> {
+        authorize(principal, Action::UseDoor, EngineError::UnknownTenant)?;
+        if *principal == Principal::Anonymous && !self.catalog(tenant).await?.has_public() {
+            return Err(EngineError::Unauthenticated);
+        }
+        Ok(())
+    }
+
+    /// The same at the operators' door: with a key that sees the tenant.
+    pub fn may_look(&self, principal: &Principal) -> Result<(), EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)
+    }
+
+    /// `leaving_cancels`: who drops this before it is answered wants nothing more of it.
+    pub async fn answer(
+        &self,
+        invocation: Invocation,
+        ear: Option<Ear>,
+        leaving_cancels: bool,
+    ) -> Result<Answer, EngineError> {
+        let mut run = self.admit(invocation, None).await?;
+        run.ear = ear;
+        let span = run.span();
+        let prompt = self.spawn_for(|done| run.prompt(leaving_cancels, done).instrument(span)).await?;
+        Ok(match prompt {
+            Prompt::Ended(task) => Answer::Ended(task),
+            Prompt::Going(recorded) => Answer::Going(Going(recorded)),
+        })
+    }
+
+    /// Continues a waiting task with what its caller or its caller's client said.
+    pub async fn answer_turn(&self, turn: Turn, reply: Option<Raw>) -> Result<Going, EngineError> {
+        let mut run = self.readmit(turn).await?;
+        run.reply = reply;
+        run.ear = self.inner.ears.of(run.task.id);
+        let recorded = self.spawn(run.span(), Run::resume(run)).await?;
+        // Who waits here for the answer is not told by another node.
+        self.inner.news.changed(&[recorded.task().id]);
+        Ok(Going(recorded))
+    }
+
+    /// What the caller's client has answered to this turn so far, these answers included.
+    pub async fn keep_replies(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        task: &Task,
+        replies: &[(String, Raw)],
+    ) -> Result<Vec<(String, Raw)>, EngineError> {
+        authorize(principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
+        Ok(self.tenant_store(tenant).keep_replies(task.id, task.turn, replies).await?)
+    }
+
+    /// Ends a task that waits and that nobody can answer.
+    pub async fn abandon(&self, tenant: &Tenant, task: &Task) -> Result<(), EngineError> {
+        self.tenant_store(tenant).cancel_idle(task.id).await?;
+        Ok(())
+    }
+
+    /// The task at the end of a turn later than `turn`, or when it is final: wherever it runs.
+    pub async fn next_end(&self, tenant: &Tenant, id: TaskId, turn: i16) -> Result<Arc<Task>, EngineError> {
+        let store = self.tenant_store(tenant);
+        let mut follower = self.inner.news.follow(id);
+        loop {
+            follower.looking();
+            if let Some(live) = self.inner.hub.get(tenant.id, id) {
+                // Its end is the answer, unless it moves: then the database says where it is.
+                let _ = live.watch().wait_for(|now| now.phase != Phase::Running).await;
+            }
+            let now = store.task(id, None).await?.ok_or(EngineError::TaskNotFound)?;
+            let over = now.state.is_terminal() || (now.turn > turn && now.state.is_interrupted());
+            if over {
+                return Ok(Arc::new(now));
+            }
+            follower.wait(self).await?;
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What functions offer beside being called: resources that can be read and prompts that can be got.
+//!
+//! Reading is no task: nothing is recorded of it. It is admitted, limited, metered and seen by the hooks like a call.
+
+use std::sync::Arc;
+
+use pleat_domain::{Artifact, ContextId, Door, Principal, Raw, Task, TaskId, TaskState, Tenant, json};
+use pleat_runtime::Entry;
+use serde_json::json;
+use time::OffsetDateTime;
+use tracing::Instrument;
+
+use crate::catalog::{Callable, Skill};
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::reach::Standing;
+use crate::run::{Admitted, Run};
+
+/// Something offered that is asked for.
+pub struct Offer {
+    pub tenant: Arc<Tenant>,
+    pub principal: Principal,
+    pub skill: Callable,
+    pub wanted: Wanted,
+    /// What the function kept when it was asked before and needed its caller's client, and what that answered.
+    pub state: Option<Raw>,
+    pub reply: Option<Raw>,
+}
+
+pub enum Wanted {
+    Resource { uri: String },
+    Prompt { name: String, arguments: Raw },
+}
+
+impl Engine {
+    /// The function's own answer, in the shape of the Model Context Protocol's.
+    pub async fn take_offer(&self, offer: Offer) -> Result<Raw, EngineError> {
+        self.open_for_work()?;
+        let Offer { tenant, principal, skill: Callable(skill), wanted, state, reply } = offer;
+        let permit = self.enter(&tenant, &principal, &skill).await?;
+        let (entry, input) = match wanted {
+            Wanted::Resource { uri } => (Entry::ReadResource { uri: uri.clone() }, json::raw(&json!({ "uri": uri }))),
+            Wanted::Prompt { name, arguments } => (Entry::GetPrompt { name, arguments: arguments.clone() }, arguments),
+        };
+        let task = unrecorded(&skill, &principal, input, if state.is_some() { 2 } else { 1 });
+        let standing = Standing { principal, depth: 0 };
+        let mut run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, state, Vec::new());
+        run.reply = reply;
+        self.ask_hooks(&run)?;
+        let span = run.span();
+        self.spawn_for(|done| {
+            let all = async move { drop(done.send(run.offer(entry).await)) };
+            all.instrument(span)
+        })
+        .await
+    }
+}
+
+/// What the guest, the meter and the hooks are told of.
+fn unrecorded(skill: &Skill, principal: &Principal, input: Raw, turn: i16) -> Task {
+    let (id, now) = (TaskId::new(), OffsetDateTime::now_utc());
+    Task {
+        id,
+        skill: skill.name.clone(),
+        version: skill.version,
+        context: ContextId::of_task(id),
+        parent: None,
+        caller: principal.caller(),
+        door: Door::Mcp,
+        alias: None,
+        state: TaskState::Working,
+        failure: None,
+        ask: None,
+        input,
+        history: Vec::new(),
+        artifacts: Vec::<Artifact>::new(),
+        attempt: 1,
+        turn,
+        last_seq: 0,
+        cpu_us: 0,
+        wall_us: 0,
+        created_at: now,
+        updated_at: now,
+    }
+}

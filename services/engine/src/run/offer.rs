@@ -1,0 +1,35 @@
+//! A run that only reads: nothing of it is recorded.
+
+use pleat_domain::{Artifact, Failure, Raw, Reason, TaskState};
+use pleat_runtime::{Entry, Outcome, Stop};
+
+use super::Run;
+use crate::admission::Used;
+use crate::error::EngineError;
+use crate::outcome::Ending;
+
+impl Run {
+    /// Reads something that the function offers: no task, but metered and seen by the hooks like one.
+    pub(crate) async fn offer(mut self, entry: Entry) -> Result<Raw, EngineError> {
+        let report = self.enter(entry).await;
+        let (used, wall) = (Used::of(&report), report.wall);
+        let ending = match report.result {
+            Ok(Outcome::Text(value)) => {
+                let artifact = Artifact::of_value(format!("{}-result", self.skill.name), value);
+                Ending { result: Some(artifact), ..Ending::plain(TaskState::Completed) }
+            }
+            Ok(_) => Ending::failed(Failure::new(Reason::BadOutput, "the function did not answer as it must")),
+            Err(Stop::Failed(failure)) => Ending::failed(failure),
+            Err(Stop::Canceled) => Ending::plain(TaskState::Canceled),
+        };
+        let ending = self.ask_hooks(ending, wall);
+        self.task.state = ending.state;
+        let value = ending.result.and_then(|artifact| artifact.value);
+        self.permit.record(&self.skill, &self.task, &used, value.as_ref().map_or(0, |value| value.get().len()));
+        match (value, ending.failure) {
+            (Some(value), _) => Ok(value),
+            (None, Some(failure)) => Err(EngineError::NotOffered(Box::new(failure))),
+            (None, None) => Err(EngineError::ShuttingDown),
+        }
+    }
+}

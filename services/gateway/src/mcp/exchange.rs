@@ -1,0 +1,134 @@
+//! One request with all that is known of its client, and the ways to answer it.
+
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use http::HeaderMap;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use pleat_domain::{Scope, Tenant};
+use pleat_engine::{Engine, SessionRecord, Skill};
+use pleat_mcp::{ClientCapabilities, Level, Meta, Request, RpcError, Version, message, params, result};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::peer::Peer;
+
+/// How long a client may keep what it listed: a deploy is told to those who listen, and soon seen by the others.
+const LISTS_MS: u64 = 5_000;
+
+#[derive(Clone)]
+pub(super) enum Era {
+    Session(Arc<SessionRecord>),
+    Stateless,
+}
+
+#[derive(Clone)]
+pub(super) struct Exchange {
+    pub(super) peer: Peer,
+    pub(super) era: Era,
+    pub(super) version: Version,
+    pub(super) capabilities: ClientCapabilities,
+    /// What is to be logged to the client.
+    pub(super) level: Option<Level>,
+    pub(super) progress_token: Option<pleat_domain::Raw>,
+    pub(super) request: Request,
+    /// The client takes a stream for an answer.
+    pub(super) streams: bool,
+    pub(super) headers: HeaderMap,
+    /// The function that is called, once it is known.
+    pub(super) listed: Option<Arc<Skill>>,
+}
+
+/// A good answer.
+pub(super) enum Reply {
+    Json(String),
+    Stream(Response),
+}
+
+impl Reply {
+    pub(super) fn into_response(self) -> Response {
+        match self {
+            Self::Json(body) => ([(CONTENT_TYPE, "application/json")], body).into_response(),
+            Self::Stream(response) => response,
+        }
+    }
+}
+
+impl Exchange {
+    pub(super) fn new(peer: Peer, era: Era, headers: &HeaderMap, request: Request, meta: Meta) -> Self {
+        let (version, declared, level) = match &era {
+            Era::Session(session) => {
+                let declared = serde_json::from_str(session.capabilities.get()).unwrap_or_default();
+                let version = Version::parse(&session.version).unwrap_or(Version::NEWEST_WITH_SESSIONS);
+                let level = session.log_level.and_then(Level::from_code);
+                (version, ClientCapabilities::read(&declared), level)
+            }
+            Era::Stateless => (Version::V2026_07_28, meta.capabilities.unwrap_or_default(), meta.level),
+        };
+        Self {
+            peer,
+            era,
+            version,
+            capabilities: declared,
+            level,
+            progress_token: meta.progress_token,
+            request,
+            streams: accepts(headers, "text/event-stream"),
+            headers: headers.clone(),
+            listed: None,
+        }
+    }
+
+    pub(super) fn engine(&self) -> &Engine {
+        &self.peer.app.engine
+    }
+
+    pub(super) fn tenant(&self) -> &Arc<Tenant> {
+        &self.peer.tenant
+    }
+
+    pub(super) fn is_stateless(&self) -> bool {
+        matches!(self.era, Era::Stateless)
+    }
+
+    pub(super) fn session(&self) -> Option<&Arc<SessionRecord>> {
+        match &self.era {
+            Era::Session(session) => Some(session),
+            Era::Stateless => None,
+        }
+    }
+
+    pub(super) fn params<T: DeserializeOwned>(&self) -> Result<T, RpcError> {
+        params::read(self.request.params.as_deref())
+    }
+
+    pub(super) fn result(&self, result: Map<String, Value>) -> Reply {
+        self.answer(&result::complete(result, self.version, &self.peer.server()))
+    }
+
+    pub(super) fn cacheable(&self, result: Map<String, Value>) -> Reply {
+        self.answer(&result::cacheable(result, LISTS_MS, self.version, &self.peer.server()))
+    }
+
+    pub(super) fn answer<T: serde::Serialize>(&self, result: &T) -> Reply {
+        Reply::Json(message::response(&self.request.id, result))
+    }
+
+    /// Whether this caller may be told what that function logs: the tenant's own may, and whoever the function lets.
+    pub(super) fn may_hear(&self, skill: &Skill) -> bool {
+        self.level.is_some() && (self.peer.principal.has(Scope::Read) || skill.manifest.shows_logs())
+    }
+}
+
+/// Whether a kind of answer is taken. Nothing said is everything taken.
+pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let mut named = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    if named.peek().is_none() {
+        return true;
+    }
+    let (family, _) = kind.split_once('/').unwrap_or((kind, ""));
+    named.flat_map(|value| value.split(',')).any(|part| {
+        let essence = part.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        essence == kind || essence == "*/*" || essence == format!("{family}/*")
+    })
+}

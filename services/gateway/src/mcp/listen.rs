@@ -1,0 +1,370 @@
+//! Streams on which a client hears what changes: a session's own stream, and `subscriptions/listen`.
+//!
+//! Both read the same bus: what the tenant has deployed, and the tasks and resources that were subscribed to. Nothing is
+//! kept for a client that is away; it looks again when it is back.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_stream::stream;
+use axum::response::Response;
+use axum::response::sse::Event as Frame;
+use futures::{Stream, StreamExt};
+use http::HeaderMap;
+use pleat_engine::{Catalog, CatalogWatch, EngineError, SessionRecord, SessionWatch};
+use pleat_mcp::params::{self, Filter};
+use pleat_mcp::resource::Place;
+use pleat_mcp::{Meta, Request, RpcError, message, notification, resource, result};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::events::{self, End, Telling};
+use super::exchange::{Era, Exchange, Reply};
+use super::peer::Peer;
+use super::{lists, offers, tasks};
+use crate::problem::Problem;
+use crate::sse;
+
+/// How often a stream looks by itself, should a notice be lost.
+const LOOK: Duration = Duration::from_secs(10);
+const RETRY: Duration = Duration::from_millis(500);
+/// Resources and tasks that one listener may name.
+const MOST: usize = 100;
+
+/// A session's stream: the one that was lost, where the client names an event of it, else the one for what changes.
+pub(super) async fn session(peer: Peer, held: Arc<SessionRecord>, headers: &HeaderMap) -> Result<Response, Problem> {
+    let last = super::door::header(headers, "last-event-id");
+    let mut request = Request { id: pleat_domain::json::raw(&Value::Null), method: String::new(), params: None };
+    if let Some((task, id)) = last.as_deref().and_then(events::parse_id) {
+        request.id = id;
+        let exchange = Exchange::new(peer, Era::Session(held), headers, request, Meta::default());
+        return resumed(exchange, task).await;
+    }
+    let seen = last.as_deref().and_then(|id| id.strip_prefix("changes.")).and_then(|seen| seen.parse().ok());
+    let filter = Filter {
+        tools_list_changed: true,
+        prompts_list_changed: true,
+        resources_list_changed: true,
+        ..Filter::default()
+    };
+    let exchange = Exchange::new(peer, Era::Session(Arc::clone(&held)), headers, request, Meta::default());
+    let filter = Filter { resource_subscriptions: held.subscriptions.clone(), ..filter };
+    let listener = Listener::new(exchange, filter, seen).await?;
+    Ok(sse::of_frames(listener.frames()))
+}
+
+/// The rest of a call's stream: its end, or what its client is asked meanwhile.
+async fn resumed(mut exchange: Exchange, id: pleat_domain::TaskId) -> Result<Response, Problem> {
+    let (engine, tenant) = (exchange.engine().clone(), Arc::clone(exchange.tenant()));
+    let task = engine.task(&tenant, &exchange.peer.principal, &id.to_string()).await.map_err(|error| match error {
+        EngineError::TaskNotFound => {
+            Problem::from(RpcError::invalid_params("`Last-Event-ID` is of no stream of yours")).exactly()
+        }
+        error => error.into(),
+    })?;
+    let catalog = engine.catalog(&tenant).await?;
+    exchange.listed = catalog.skills.get(&task.skill).cloned();
+    let end: End = Box::pin(async move { engine.next_end(&tenant, id, task.turn - 1).await });
+    Ok(Telling { exchange, task: id, hearing: None, end, guard: None }.response())
+}
+
+pub(super) async fn stateless(exchange: Exchange) -> Result<Reply, Problem> {
+    let asked: params::Listen = exchange.params()?;
+    let mut filter = asked.notifications;
+    if filter.resource_subscriptions.len() + filter.task_ids.len() > MOST {
+        return Err(RpcError::invalid_params(format!("one listener names at most {MOST} resources and tasks")).into());
+    }
+    if exchange.peer.is_control() {
+        filter = Filter { tools_list_changed: filter.tools_list_changed, ..Filter::default() };
+    }
+    // What this caller may not see is left out of what is acknowledged.
+    let (mut resources, mut ids) = (Vec::new(), Vec::new());
+    for uri in filter.resource_subscriptions {
+        if offers::check_visible(&exchange, &uri).await.is_ok() {
+            resources.push(uri);
+        }
+    }
+    for id in filter.task_ids {
+        let seen = exchange.engine().task(exchange.tenant(), &exchange.peer.principal, &id).await;
+        if seen.is_ok() && exchange.capabilities.tasks {
+            ids.push(id);
+        }
+    }
+    let filter = Filter {
+        resource_subscriptions: resources,
+        task_ids: ids,
+        tools_list_changed: filter.tools_list_changed,
+        prompts_list_changed: filter.prompts_list_changed,
+        resources_list_changed: filter.resources_list_changed,
+    };
+    let listener = Listener::new(exchange, filter, None).await?;
+    Ok(Reply::Stream(sse::of_frames(listener.frames())))
+}
+
+struct Listener {
+    exchange: Exchange,
+    filter: Filter,
+    seen: Lists,
+    generation: i64,
+    catalog: CatalogWatch,
+    session: Option<SessionWatch>,
+    changed: mpsc::Receiver<Subject>,
+    sender: mpsc::Sender<Subject>,
+    /// Who watches what was subscribed to; ends when it is taken out.
+    watchers: HashMap<Subject, AbortOnDropHandle<()>>,
+}
+
+/// Something that was subscribed to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Subject {
+    Resource(String),
+    Task(String),
+}
+
+/// What was listed when it was last looked at, as fingerprints.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Lists {
+    tools: u64,
+    prompts: u64,
+    resources: u64,
+}
+
+impl Lists {
+    fn of(exchange: &Exchange, catalog: &Catalog) -> Self {
+        let print = |entries: Vec<Value>| {
+            let mut hasher = DefaultHasher::new();
+            entries.iter().for_each(|entry| entry.to_string().hash(&mut hasher));
+            hasher.finish()
+        };
+        Self {
+            tools: print(lists::all_tools(exchange, catalog)),
+            prompts: print(lists::all_prompts(exchange, catalog)),
+            resources: print(lists::all_resources(exchange, catalog)),
+        }
+    }
+}
+
+enum Step {
+    Catalog,
+    Session,
+    Subject(Subject),
+    Draining,
+}
+
+impl Listener {
+    /// `generation`: of the deployments that the client has seen, where it says so.
+    async fn new(exchange: Exchange, filter: Filter, generation: Option<i64>) -> Result<Self, Problem> {
+        let engine = exchange.engine();
+        let catalog = engine.watch_catalog(exchange.tenant());
+        let now = engine.catalog(exchange.tenant()).await?;
+        let (sender, changed) = mpsc::channel(MOST);
+        let missed = generation.is_some_and(|seen| seen != now.generation);
+        let seen = if missed { Lists { tools: 0, prompts: 0, resources: 0 } } else { Lists::of(&exchange, &now) };
+        let session = exchange.session().map(|session| engine.watch_session(session));
+        let mut listener = Self {
+            generation: now.generation,
+            exchange,
+            filter,
+            seen,
+            catalog,
+            session,
+            changed,
+            sender,
+            watchers: HashMap::new(),
+        };
+        if missed {
+            listener.generation = -1;
+        }
+        listener.watch();
+        Ok(listener)
+    }
+
+    fn frames(mut self) -> impl Stream<Item = Frame> + Send {
+        stream! {
+            match self.exchange.is_stateless() {
+                true => yield frame(None, self.acknowledged()),
+                false => yield Frame::default().id(self.id()).retry(RETRY).data(""),
+            }
+            let mut first = self.generation < 0;
+            loop {
+                let step = if std::mem::take(&mut first) { Step::Catalog } else { self.next().await };
+                let texts = match step {
+                    Step::Draining => break,
+                    Step::Subject(subject) => self.updated(&subject).await,
+                    Step::Catalog => self.relisted().await,
+                    Step::Session => {
+                        if !self.reread().await {
+                            break;
+                        }
+                        Vec::new()
+                    }
+                };
+                let id = (!self.exchange.is_stateless()).then(|| self.id());
+                for text in texts {
+                    yield frame(id.clone(), text);
+                }
+            }
+            if self.exchange.is_stateless() {
+                yield frame(None, self.farewell());
+            }
+        }
+    }
+
+    fn id(&self) -> String {
+        format!("changes.{}", self.generation)
+    }
+
+    async fn next(&mut self) -> Step {
+        let Self { exchange, catalog, session, changed, .. } = self;
+        let engine = exchange.engine();
+        let of_session = async {
+            match session {
+                Some(session) => session.changed().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = engine.draining() => Step::Draining,
+            () = catalog.changed() => Step::Catalog,
+            () = of_session => Step::Session,
+            Some(subject) = changed.recv() => Step::Subject(subject),
+            () = tokio::time::sleep(LOOK) => if exchange.is_stateless() { Step::Catalog } else { Step::Session },
+        }
+    }
+
+    /// What has changed of what is listed to this caller.
+    async fn relisted(&mut self) -> Vec<String> {
+        if self.exchange.peer.is_control() {
+            return Vec::new();
+        }
+        let Ok(catalog) = self.exchange.engine().catalog(self.exchange.tenant()).await else { return Vec::new() };
+        if catalog.generation == self.generation {
+            return Vec::new();
+        }
+        let (before, now) = (self.seen, Lists::of(&self.exchange, &catalog));
+        (self.seen, self.generation) = (now, catalog.generation);
+        let mut texts = Vec::new();
+        let lists = [
+            (self.filter.tools_list_changed && before.tools != now.tools, notification::TOOLS_CHANGED),
+            (self.filter.prompts_list_changed && before.prompts != now.prompts, notification::PROMPTS_CHANGED),
+            (self.filter.resources_list_changed && before.resources != now.resources, notification::RESOURCES_CHANGED),
+        ];
+        for (_, method) in lists.into_iter().filter(|(changed, _)| *changed) {
+            texts.push(self.tell(method, Map::new()));
+        }
+        // Another version of a function may give something else under the same address.
+        for uri in self.filter.resource_subscriptions.clone() {
+            if !matches!(Place::of(&uri), Place::Task(_)) {
+                texts.extend(self.updated(&Subject::Resource(uri)).await);
+            }
+        }
+        texts
+    }
+
+    async fn updated(&self, subject: &Subject) -> Vec<String> {
+        match subject {
+            Subject::Resource(uri) => {
+                let params = Map::from_iter([("uri".to_owned(), Value::from(uri.as_str()))]);
+                vec![self.tell(notification::RESOURCE_UPDATED, params)]
+            }
+            Subject::Task(id) => {
+                let view = tasks::told(&self.exchange, id).await;
+                view.map(|view| self.tell(notification::TASKS, view)).into_iter().collect()
+            }
+        }
+    }
+
+    /// What the session holds now; `false`: it is over.
+    async fn reread(&mut self) -> bool {
+        let peer = &self.exchange.peer;
+        let Some(session) = self.exchange.session() else { return false };
+        let (engine, id) = (&peer.app.engine, session.id.to_string());
+        match engine.session(&peer.tenant, &peer.principal, peer.is_control(), &id).await {
+            Ok(now) => {
+                self.filter.resource_subscriptions.clone_from(&now.subscriptions);
+                self.exchange.era = Era::Session(now);
+                self.watch();
+                true
+            }
+            Err(EngineError::SessionNotFound) => false,
+            // The database is away: the session is not.
+            Err(_) => true,
+        }
+    }
+
+    /// Watches what is subscribed to, and nothing else.
+    fn watch(&mut self) {
+        let tasks = self.filter.resource_subscriptions.iter().filter_map(|uri| match Place::of(uri) {
+            Place::Task(id) => Some((Subject::Resource(resource::task_uri(id)), id.to_owned())),
+            _ => None,
+        });
+        let ids = self.filter.task_ids.iter().map(|id| (Subject::Task(id.clone()), id.clone()));
+        let wanted: HashMap<Subject, String> = tasks.chain(ids).collect();
+        self.watchers.retain(|subject, _| wanted.contains_key(subject));
+        for (subject, id) in wanted {
+            let Ok(id) = id.parse() else { continue };
+            let (engine, tenant) = (self.exchange.engine().clone(), Arc::clone(self.exchange.tenant()));
+            let sender = self.sender.clone();
+            self.watchers.entry(subject.clone()).or_insert_with(|| {
+                AbortOnDropHandle::new(tokio::spawn(async move {
+                    let mut changes = engine.watch_task(&tenant, id);
+                    while changes.next().await.is_some() {
+                        if sender.send(subject.clone()).await.is_err() {
+                            return;
+                        }
+                    }
+                }))
+            });
+        }
+    }
+
+    fn tell(&self, method: &str, params: Map<String, Value>) -> String {
+        let listen = self.exchange.is_stateless().then_some(&*self.exchange.request.id);
+        notification::subscribed(method, params, listen)
+    }
+
+    /// The first word on a stream: what will be told.
+    fn acknowledged(&self) -> String {
+        let mut accepted = Map::new();
+        for (name, on) in [
+            ("toolsListChanged", self.filter.tools_list_changed),
+            ("promptsListChanged", self.filter.prompts_list_changed),
+            ("resourcesListChanged", self.filter.resources_list_changed),
+        ] {
+            if on {
+                accepted.insert(name.to_owned(), Value::Bool(true));
+            }
+        }
+        for (name, all) in
+            [("resourceSubscriptions", &self.filter.resource_subscriptions), ("taskIds", &self.filter.task_ids)]
+        {
+            if !all.is_empty() {
+                accepted.insert(name.to_owned(), json!(all));
+            }
+        }
+        let params = Map::from_iter([("notifications".to_owned(), Value::Object(accepted))]);
+        self.tell(notification::ACKNOWLEDGED, params)
+    }
+
+    /// The last one, where the node stops: the client listens again, at another.
+    fn farewell(&self) -> String {
+        let id: Value = serde_json::from_str(self.exchange.request.id.get()).unwrap_or_default();
+        let meta = json!({ pleat_mcp::meta::SUBSCRIPTION: id });
+        let result = Map::from_iter([("_meta".to_owned(), meta)]);
+        let result = result::complete(result, self.exchange.version, &self.exchange.peer.server());
+        message::response(&self.exchange.request.id, &result)
+    }
+}
+
+fn frame(id: Option<String>, text: String) -> Frame {
+    let frame = Frame::default().event("message").data(text);
+    match id {
+        Some(id) => frame.id(id),
+        None => frame,
+    }
+}

@@ -1,0 +1,178 @@
+//! The session era: the handshake, what is only there in it, and what a client says without asking.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::{HeaderMap, HeaderValue};
+use pleat_domain::{Block, Message, Raw, json};
+use pleat_engine::{EngineError, SessionRecord, Turn};
+use pleat_mcp::capabilities::{Offered, server};
+use pleat_mcp::client::{self, Answered};
+use pleat_mcp::{ClientCapabilities, Level, Request, RpcError, Version, message, params};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::door::{SESSION, check_version, header, speaks_stateless};
+use super::exchange::{Exchange, Reply};
+use super::peer::Peer;
+use crate::problem::Problem;
+
+/// What a server has to say first to whoever uses it.
+pub(super) fn instructions(peer: &Peer) -> String {
+    match peer.is_control() {
+        true => format!(
+            "The platform behind the tenant {}: deploy functions, call them, read their logs, roll them back.",
+            peer.tenant.slug
+        ),
+        false => format!(
+            "The functions of {} as tools. `a2a://task/{{id}}` shows what became of a call; \
+             `pleat://functions/{{name}}` documents a tool.",
+            peer.tenant.slug
+        ),
+    }
+}
+
+pub(super) const fn offered(peer_is_control: bool) -> Offered {
+    Offered { resources: !peer_is_control, prompts: !peer_is_control, tasks: false, logging: true }
+}
+
+pub(super) async fn initialize(peer: &Peer, request: &Request) -> Result<Response, Problem> {
+    let asked: params::Initialize = params::read(request.params.as_deref())?;
+    let version = Version::negotiated(&asked.protocol_version);
+    let capabilities = json::raw(&asked.capabilities);
+    let engine = &peer.app.engine;
+    let id =
+        engine.open_session(&peer.tenant, &peer.principal, peer.is_control(), version.as_str(), capabilities).await?;
+    let result = json!({
+        "protocolVersion": version.as_str(),
+        "capabilities": server(offered(peer.is_control())),
+        "serverInfo": peer.server(),
+        "instructions": instructions(peer),
+    });
+    let mut response = Reply::Json(message::response(&request.id, &result)).into_response();
+    if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
+        response.headers_mut().insert(SESSION, value);
+    }
+    Ok(response)
+}
+
+/// The session that a request belongs to. Without one it is lost, and told so.
+pub(super) async fn held(peer: &Peer, headers: &HeaderMap) -> Result<Arc<SessionRecord>, Problem> {
+    check_version(headers)?;
+    let id = header(headers, SESSION).ok_or_else(|| Problem::lost_client(&peer.recipe()))?;
+    Ok(peer.app.engine.session(&peer.tenant, &peer.principal, peer.is_control(), id.trim()).await?)
+}
+
+pub(super) async fn set_level(exchange: &Exchange) -> Result<Reply, Problem> {
+    let asked: params::SetLevel = exchange.params()?;
+    let level = Level::parse(&asked.level)
+        .ok_or_else(|| RpcError::invalid_params("`level` must be one of the eight levels, such as `info`"))?;
+    if let Some(session) = exchange.session() {
+        exchange.engine().set_session_level(exchange.tenant(), session, level.to_code()).await?;
+    }
+    Ok(exchange.result(Map::new()))
+}
+
+pub(super) async fn subscribe(exchange: &Exchange, on: bool) -> Result<Reply, Problem> {
+    let wanted: params::Uri = exchange.params()?;
+    let Some(session) = exchange.session() else { return Ok(exchange.result(Map::new())) };
+    let (engine, tenant) = (exchange.engine(), exchange.tenant());
+    if on {
+        super::offers::check_visible(exchange, &wanted.uri).await?;
+        engine.subscribe_session(tenant, session, &wanted.uri).await?;
+    } else {
+        engine.unsubscribe_session(tenant, session, &wanted.uri).await?;
+    }
+    Ok(exchange.result(Map::new()))
+}
+
+/// What a client says without wanting an answer.
+pub(super) async fn notified(
+    peer: &Peer,
+    headers: &HeaderMap,
+    method: &str,
+    params: Option<&RawValue>,
+) -> Result<(), Problem> {
+    if speaks_stateless(headers) {
+        return Ok(());
+    }
+    let session = held(peer, headers).await?;
+    let engine = &peer.app.engine;
+    match method {
+        "notifications/initialized" => engine.session_ready(&peer.tenant, &session).await?,
+        "notifications/cancelled" => {
+            let Ok(cancelled) = params::read::<params::Cancelled>(params) else { return Ok(()) };
+            let task = engine.end_session_call(&peer.tenant, session.id, cancelled.request_id.get()).await?;
+            if let Some(task) = task {
+                // It may have ended meanwhile, which is nobody's fault.
+                let _ = engine.cancel(&peer.tenant, &peer.principal, &task.to_string()).await;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A client's answer to a request of a waiting task. It may arrive at any node, which then continues the task.
+pub(super) async fn replied(peer: &Peer, headers: &HeaderMap, id: &Raw, body: Result<Raw, Raw>) -> Result<(), Problem> {
+    if speaks_stateless(headers) {
+        return Err(Problem::from(pleat_mcp::Fault::NotAMessage));
+    }
+    let session = held(peer, headers).await?;
+    // An answer to nothing is passed over, as is one to a task of somebody else.
+    let Some((task, turn, key)) = client::parse_request_id(id) else { return Ok(()) };
+    let engine = &peer.app.engine;
+    let task = match engine.task(&peer.tenant, &peer.principal, &task.to_string()).await {
+        Ok(task) if task.turn == turn && task.state.is_interrupted() => task,
+        Ok(_) | Err(EngineError::TaskNotFound) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let body = body.unwrap_or_else(|error| {
+        let error: Value = serde_json::from_str(error.get()).unwrap_or_default();
+        json::raw(&json!({ "error": error }))
+    });
+    let declared = serde_json::from_str(session.capabilities.get()).unwrap_or_default();
+    let served = ClientCapabilities::read(&declared);
+    continued(peer, task, &[(key, body)], served).await
+}
+
+/// Keeps what was answered and, when that is all, continues the task.
+pub(super) async fn continued(
+    peer: &Peer,
+    task: pleat_domain::Task,
+    replies: &[(String, Raw)],
+    served: ClientCapabilities,
+) -> Result<(), Problem> {
+    let Some(ask) = task.ask.clone() else { return Ok(()) };
+    let asked = client::requests(&ask);
+    let expected: Vec<_> = asked.iter().filter(|request| served.serves(request.kind)).collect();
+    let known: Vec<(String, Raw)> =
+        replies.iter().filter(|(key, _)| expected.iter().any(|request| request.key == *key)).cloned().collect();
+    if known.is_empty() {
+        return Ok(());
+    }
+    let engine = &peer.app.engine;
+    let all = engine.keep_replies(&peer.tenant, &peer.principal, &task, &known).await?;
+    if expected.iter().any(|request| !all.iter().any(|(key, _)| request.key == *key)) {
+        return Ok(());
+    }
+    match client::answered(&ask, &all) {
+        Answered::Declined => engine.abandon(&peer.tenant, &task).await?,
+        Answered::Turn { input, reply } => {
+            // Somebody else may have answered the last of them at the same time.
+            match engine.answer_turn(turn(peer, task, input, reply.as_ref()), reply).await {
+                Ok(_) | Err(EngineError::NotContinuable(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The next turn of a waiting task: with a new input, or with the same one and what the client said.
+pub(super) fn turn(peer: &Peer, task: pleat_domain::Task, input: Option<Raw>, reply: Option<&Raw>) -> Turn {
+    let said = reply.or(input.as_ref()).map_or_else(|| Block::text(""), |raw| Block::of_input(raw));
+    let message = Message::user(format!("{}-{}", task.id, task.history.len() + 1), vec![said]);
+    let input = input.unwrap_or_else(|| task.input.clone());
+    Turn { tenant: Arc::clone(&peer.tenant), principal: peer.principal.clone(), task, input, message }
+}

@@ -1,0 +1,21 @@
+//! The Model Context Protocol: both eras at one address, for tenants and for operators.
+
+mod asking;
+mod authorization;
+mod bad_input;
+mod cancelling;
+mod client;
+mod conformance;
+mod handshake;
+mod listening;
+mod many;
+mod operators;
+mod prompts;
+mod resources;
+mod sessions;
+mod stateless;
+mod streams;
+mod tasks;
+mod tools;
+
+use client::{Client, Modern, initialize_params};

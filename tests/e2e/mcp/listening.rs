@@ -1,0 +1,126 @@
+//! Clients of both eras are told of deploys and of tasks, each on its own kind of stream.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::client::Messages;
+use super::{Client, Modern};
+use crate::harness::{TestServer, fixture};
+
+async fn soon(messages: &mut Messages) -> Value {
+    tokio::time::timeout(Duration::from_secs(10), messages.next()).await.expect("in time").expect("a message")
+}
+
+async fn nothing(messages: &mut Messages) {
+    let waited = tokio::time::timeout(Duration::from_millis(700), messages.next()).await;
+    assert!(waited.is_err(), "{waited:?}");
+}
+
+async fn two_nodes() -> (TestServer, TestServer) {
+    let database = crate::harness::database().await;
+    let store = || pleat_store::StoreConfig::new(database.clone());
+    let server = TestServer::start_on(store(), |_| {}, |_| {}).await;
+    let other = TestServer::start_on(store(), |_| {}, |_| {}).await;
+    server.deploy_probe().await;
+    (server, other)
+}
+
+#[tokio::test]
+async fn deploys_and_deletes_are_told_at_every_node() {
+    let (server, other) = two_nodes().await;
+    let session = Client::open(&server, json!({})).await;
+    let there = Client { url: format!("{}/mcp", other.tenant_url()), ..session.clone() };
+    let mut by_session = Messages::of(there.get().send().await.unwrap());
+    let mut modern = Modern::new(&server, json!({}));
+    modern.url = format!("{}/mcp", other.tenant_url());
+    let mut by_listening =
+        modern.stream("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } })).await;
+    let acknowledged = soon(&mut by_listening).await;
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(acknowledged["params"]["notifications"], json!({ "toolsListChanged": true }));
+    assert_eq!(acknowledged["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "m1");
+    server.deploy("echo.wasm", fixture("echo.wasm"), "&name=fresh&visibility=public").await;
+    assert_eq!(soon(&mut by_session).await["method"], "notifications/tools/list_changed");
+    let told = soon(&mut by_listening).await;
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "m1");
+    // The session hears of the other lists too, the listener only of what it asked for.
+    let rest = [soon(&mut by_session).await["method"].clone(), soon(&mut by_session).await["method"].clone()];
+    assert_eq!(rest, ["notifications/prompts/list_changed", "notifications/resources/list_changed"]);
+    nothing(&mut by_listening).await;
+    // What this caller cannot see is no news.
+    server.deploy("echo.wasm", fixture("echo.wasm"), "&name=hidden").await;
+    nothing(&mut by_listening).await;
+    let (status, _) = server.api(reqwest::Method::DELETE, "/tenants/acme/functions/fresh", &server.deploy, None).await;
+    assert_eq!(status, 204);
+    assert_eq!(soon(&mut by_listening).await["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn a_subscribed_task_is_told_of_in_both_eras() {
+    let (server, other) = two_nodes().await;
+    let session = Client::open(&server, json!({})).await;
+    let sleep = json!({ "skill": "probe", "message": { "do": "sleep", "ms": 2500 } });
+    let mut running = server.rpc_stream("", "tasks/sendSubscribe", sleep, None).await;
+    let id = running.next().await.unwrap().data["result"]["id"].as_str().unwrap().to_owned();
+    let uri = format!("a2a://task/{id}");
+    let there = Client { url: format!("{}/mcp", other.tenant_url()), ..session.clone() };
+    let mut by_session = Messages::of(there.get().send().await.unwrap());
+    // Subscribed at one node while the stream is at another.
+    session.result("resources/subscribe", json!({ "uri": uri })).await;
+    let modern = Modern::new(&server, json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
+    let wanted = json!({ "notifications": { "resourceSubscriptions": [uri, "a2a://task/none"], "taskIds": [id] } });
+    let mut by_listening = modern.stream("subscriptions/listen", wanted).await;
+    let accepted = soon(&mut by_listening).await["params"]["notifications"].clone();
+    assert_eq!(accepted, json!({ "resourceSubscriptions": [uri], "taskIds": [id] }), "only what it may see");
+    let told = soon(&mut by_session).await;
+    assert_eq!((&told["method"], &told["params"]), (&json!("notifications/resources/updated"), &json!({ "uri": uri })));
+    let mut seen = Vec::new();
+    while seen.len() < 2 {
+        let message = soon(&mut by_listening).await;
+        if message["method"] == "notifications/tasks" {
+            assert_eq!(message["params"]["taskId"], id, "{message}");
+        }
+        if !seen.contains(&message["method"]) {
+            seen.push(message["method"].clone());
+        }
+    }
+    session.result("resources/unsubscribe", json!({ "uri": uri })).await;
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_session_and_in_order_when_the_node_stops() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let session = Client::open(&server, json!({})).await;
+    let mut by_session = Messages::of(session.get().send().await.unwrap());
+    let modern = Modern::new(&server, json!({}));
+    let mut by_listening = modern.stream("subscriptions/listen", json!({ "notifications": {} })).await;
+    soon(&mut by_listening).await;
+    let ended = session.headers(session.http.delete(&session.url)).send().await.unwrap();
+    assert_eq!(ended.status(), 204);
+    let over = tokio::time::timeout(Duration::from_secs(10), by_session.next()).await.expect("it ends");
+    assert_eq!(over, None);
+    let engine = server.engine.clone();
+    let draining = tokio::spawn(async move { engine.drain().await });
+    let last = soon(&mut by_listening).await;
+    assert_eq!((&last["id"], &last["result"]["resultType"]), (&json!("m1"), &json!("complete")), "{last}");
+    assert_eq!(by_listening.next().await, None);
+    draining.await.unwrap();
+}
+
+#[tokio::test]
+async fn who_comes_back_learns_that_something_changed_meanwhile() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let client = Client::open(&server, json!({})).await;
+    let mut stream = Messages::of(client.get().send().await.unwrap());
+    let first = tokio::time::timeout(Duration::from_millis(500), stream.next()).await;
+    assert!(first.is_err());
+    let id = stream.last_id.clone().expect("a place to come back to");
+    drop(stream);
+    server.deploy("echo.wasm", fixture("echo.wasm"), "&name=fresh&visibility=public").await;
+    let mut again = Messages::of(client.get().header("last-event-id", id).send().await.unwrap());
+    assert_eq!(soon(&mut again).await["method"], "notifications/tools/list_changed");
+}
