@@ -8,6 +8,7 @@ mod help;
 mod issuers;
 mod keys;
 mod logs;
+mod mcp;
 mod output;
 mod push;
 mod raw;

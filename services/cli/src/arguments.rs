@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use pleat_domain::{CardVersions, PlanName, SettingName, SkillName, TenantSlug};
 
 use crate::commands::{
-    call, card, completions, deploy, functions, init, issuers, keys, logs, push, secrets, settings, tasks, tenants,
+    call, card, completions, deploy, functions, init, issuers, keys, logs, mcp, push, secrets, settings, tasks, tenants,
     usage, version,
 };
 use crate::config::show;
@@ -87,6 +87,7 @@ pub enum Command {
     Tenants(tenants::TenantsArgs),
     Usage(usage::UsageArgs),
     Card(card::CardArgs),
+    Mcp(mcp::McpArgs),
     Config(show::ConfigArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),

@@ -64,6 +64,11 @@ impl Client {
         Ok(self.join(&["t", tenant], path))
     }
 
+    /// `{url}/…`: beside the control API.
+    pub fn beside(&self, path: &[&str]) -> Url {
+        self.join(&[], path)
+    }
+
     fn join(&self, base: &[&str], path: &[&str]) -> Url {
         let mut url = self.target.url.clone();
         // Only a URL without a host has no segments, and `target` lets none pass.

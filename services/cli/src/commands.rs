@@ -9,6 +9,7 @@ pub mod init;
 pub mod issuers;
 pub mod keys;
 pub mod logs;
+pub mod mcp;
 pub mod push;
 pub mod secrets;
 pub mod settings;
@@ -76,6 +77,7 @@ pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Tenants(args) => tenants::run(args, context).await,
         Command::Usage(args) => usage::run(args, context).await,
         Command::Card(args) => card::run(args, context).await,
+        Command::Mcp(args) => mcp::run(args, context).await,
         Command::Completions(args) => completions::run(args, context),
         Command::Version(_) => version::run(context),
         // These never come here: `main` runs them itself.

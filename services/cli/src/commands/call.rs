@@ -3,6 +3,7 @@
 mod a2a;
 mod http;
 mod input;
+mod mcp;
 
 use std::time::Duration;
 
@@ -67,6 +68,8 @@ enum Via {
     Http,
     /// JSON-RPC tasks/send and tasks/sendSubscribe
     A2a,
+    /// tools/call; --stream shows progress
+    Mcp,
 }
 
 /// One call on its way.
@@ -94,6 +97,7 @@ pub async fn run(args: &CallArgs, context: &Context<'_>) -> Result<()> {
         (Via::Http, true) => http::stream(&call).await,
         (Via::A2a, false) => a2a::call(&call).await,
         (Via::A2a, true) => a2a::stream(&call).await,
+        (Via::Mcp, stream) => mcp::call(&call, stream).await,
     }
 }
 
