@@ -33,6 +33,14 @@ impl Connection {
         Ok(Self { stream, buffer: Vec::with_capacity(16 << 10) })
     }
 
+    /// A header of the answer.
+    pub async fn header(&mut self, request: &[u8], name: &str) -> io::Result<String> {
+        self.exchange(request).await?;
+        let head = String::from_utf8_lossy(&self.buffer).to_ascii_lowercase();
+        let value = head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        value.map(|value| value.trim().to_owned()).ok_or_else(|| io::Error::other(format!("no `{name}`")))
+    }
+
     pub async fn exchange(&mut self, request: &[u8]) -> io::Result<Answer<'_>> {
         self.stream.write_all(request).await?;
         self.buffer.clear();

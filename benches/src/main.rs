@@ -8,6 +8,7 @@ mod card;
 mod deploy;
 mod http;
 mod load;
+mod mcp;
 mod noisy;
 mod options;
 mod path;
@@ -61,7 +62,7 @@ async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
     if options.wants(Measurement::Call) {
         rows.extend(call::measure(options).await.context("measuring calls")?);
     }
-    let served = [Measurement::Path, Measurement::Deploy, Measurement::Card, Measurement::Noisy];
+    let served = [Measurement::Path, Measurement::Deploy, Measurement::Card, Measurement::Mcp, Measurement::Noisy];
     if !served.into_iter().any(|measurement| options.wants(measurement)) {
         return Ok(rows);
     }
@@ -82,6 +83,9 @@ async fn measure_served(platform: &Platform, options: &Options) -> anyhow::Resul
     }
     if options.wants(Measurement::Card) {
         rows.extend(card::measure(platform, options).await.context("measuring the card")?);
+    }
+    if options.wants(Measurement::Mcp) {
+        rows.extend(mcp::measure(platform, options).await.context("measuring MCP")?);
     }
     if options.wants(Measurement::Noisy) {
         rows.extend(noisy::measure(platform, options).await.context("measuring a noisy neighbour")?);

@@ -36,6 +36,8 @@ pub enum Measurement {
     Deploy,
     /// The agent card against a plain hello
     Card,
+    /// MCP against A2A
+    Mcp,
     /// A quiet tenant beside one with spinning guests
     Noisy,
 }

@@ -91,6 +91,17 @@ impl Platform {
         Request { method: "POST", path: &path, key, content_type, body: input.as_bytes() }.bytes(self.address)
     }
 
+    /// The bytes of a request to one of the tenant's doors, with a key and further headers.
+    pub fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
+        let path = format!("/t/{TENANT}{path}");
+        let (key, content_type) = (Some(self.invoke_key.as_str()), Some("application/json"));
+        let plain = Request { method: "POST", path: &path, key, content_type, body: body.as_bytes() };
+        let mut lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        lines.push_str("Content-Length");
+        let bytes = String::from_utf8_lossy(&plain.bytes(self.address)).replacen("Content-Length", &lines, 1);
+        bytes.into_bytes()
+    }
+
     pub fn card(&self) -> Vec<u8> {
         let path = format!("/t/{TENANT}/.well-known/agent-card.json");
         Request { method: "GET", path: &path, key: None, content_type: None, body: &[] }.bytes(self.address)
