@@ -186,6 +186,7 @@ async fn invoke(peer: &Peer, wanted: Input) -> Result<Value, EngineError> {
             context: None,
             alias: None,
             once: None,
+            push: None,
             door: Door::Control,
         })
         .await?;

@@ -60,6 +60,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         context: None,
         alias: None,
         once: None,
+        push: None,
         door: Door::Mcp,
     };
     let hearing = hearing(&exchange);

@@ -174,5 +174,6 @@ pub(super) fn turn(peer: &Peer, task: pleat_domain::Task, input: Option<Raw>, re
     let said = reply.or(input.as_ref()).map_or_else(|| Block::text(""), |raw| Block::of_input(raw));
     let message = Message::user(format!("{}-{}", task.id, task.history.len() + 1), vec![said]);
     let input = input.unwrap_or_else(|| task.input.clone());
-    Turn { tenant: Arc::clone(&peer.tenant), principal: peer.principal.clone(), task, input, message }
+    let (tenant, principal) = (Arc::clone(&peer.tenant), peer.principal.clone());
+    Turn { tenant, principal, task, input, message, once: None, push: None }
 }
