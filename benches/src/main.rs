@@ -15,6 +15,7 @@ mod path;
 mod platform;
 mod stats;
 mod table;
+mod versions;
 
 use std::process::ExitCode;
 
@@ -62,7 +63,14 @@ async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
     if options.wants(Measurement::Call) {
         rows.extend(call::measure(options).await.context("measuring calls")?);
     }
-    let served = [Measurement::Path, Measurement::Deploy, Measurement::Card, Measurement::Mcp, Measurement::Noisy];
+    let served = [
+        Measurement::Path,
+        Measurement::Versions,
+        Measurement::Deploy,
+        Measurement::Card,
+        Measurement::Mcp,
+        Measurement::Noisy,
+    ];
     if !served.into_iter().any(|measurement| options.wants(measurement)) {
         return Ok(rows);
     }
@@ -77,6 +85,9 @@ async fn measure_served(platform: &Platform, options: &Options) -> anyhow::Resul
     let mut rows = Vec::new();
     if options.wants(Measurement::Path) {
         rows.extend(path::measure(platform, options).await.context("measuring the whole path")?);
+    }
+    if options.wants(Measurement::Versions) {
+        rows.extend(versions::measure(platform, options).await.context("measuring versions of the protocol")?);
     }
     if options.wants(Measurement::Deploy) {
         rows.extend(deploy::measure(platform, options).await.context("measuring deploys")?);

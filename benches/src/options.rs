@@ -32,6 +32,8 @@ pub enum Measurement {
     Call,
     /// The whole path against pgbench and a naive path
     Path,
+    /// The same send in each version of the protocol
+    Versions,
     /// From upload to the first answer
     Deploy,
     /// The agent card against a plain hello

@@ -102,6 +102,13 @@ impl Platform {
         bytes.into_bytes()
     }
 
+    /// The bytes of a JSON-RPC request at the agent's door.
+    pub fn rpc(&self, body: &str) -> Vec<u8> {
+        let path = format!("/t/{TENANT}/_a2a/");
+        let (key, content_type) = (Some(self.invoke_key.as_str()), Some("application/json"));
+        Request { method: "POST", path: &path, key, content_type, body: body.as_bytes() }.bytes(self.address)
+    }
+
     pub fn card(&self) -> Vec<u8> {
         let path = format!("/t/{TENANT}/.well-known/agent-card.json");
         Request { method: "GET", path: &path, key: None, content_type: None, body: &[] }.bytes(self.address)

@@ -3,7 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use pleat_a2a::jsonrpc::{self, Request};
-use pleat_a2a::legacy::{SendParams, TaskParams};
+use pleat_a2a::legacy::{SendParams, TaskParams, push_params};
+use pleat_a2a::messages::{self, Call, Dialect};
+use pleat_a2a::method::{Method, Operation, Version};
 use serde_json::{Value, json};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -15,6 +17,19 @@ fuzz_target!(|bytes: &[u8]| {
     answered(&jsonrpc::response(&request.id, &json!({ "method": request.method })));
     if let Err(fault) = TaskParams::parse(request.params.as_deref()) {
         answered(&jsonrpc::error(&request.id, -32602, &fault.message, Some(fault.data())));
+    }
+    if let Err(fault) = push_params(request.params.as_deref()) {
+        answered(&jsonrpc::error(&request.id, -32602, &fault.message, Some(fault.data())));
+    }
+    let _ = (Method::named(&request.method), Version::asked(&request.method));
+    for dialect in [Dialect::V03, Dialect::V1] {
+        for operation in OPERATIONS {
+            if let Err(fault) = Call::read(dialect, operation, request.params.as_deref()) {
+                let details = messages::details(-32602, "invalid", &fault.message, Some(&fault.data()));
+                assert!(details.as_array().is_some_and(|details| !details.is_empty()));
+                answered(&jsonrpc::error(&request.id, -32602, &fault.message, Some(details)));
+            }
+        }
     }
     let schemas = [json!(true), json!({ "type": "object", "properties": { "text": { "type": "string" } } })];
     for schema in schemas.iter().map(Some).chain([None]) {
@@ -29,6 +44,20 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
 });
+
+const OPERATIONS: [Operation; 11] = [
+    Operation::Send,
+    Operation::Stream,
+    Operation::Get,
+    Operation::List,
+    Operation::Cancel,
+    Operation::Subscribe,
+    Operation::SetPush,
+    Operation::GetPush,
+    Operation::ListPushes,
+    Operation::DeletePush,
+    Operation::ExtendedCard,
+];
 
 /// An answer is one JSON object with the id of its request.
 fn answered(bytes: &[u8]) {

@@ -10,12 +10,14 @@ pub mod project;
 mod redact;
 mod server;
 mod sse;
+pub mod tongue;
 
 pub use database::database;
 pub use guest::{answering, recursing, spinning};
 pub use redact::redacted;
 pub use server::{TestServer, read, runtime};
 pub use sse::{Frame, Stream, frames};
+pub use tongue::{Told, Tongue};
 
 /// A file of the fixtures, or of the examples.
 pub fn fixture(name: &str) -> Vec<u8> {

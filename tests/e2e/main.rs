@@ -12,6 +12,10 @@
 #![allow(clippy::needless_pass_by_value, reason = "`json!` values are made for the call they go into")]
 
 mod a2a;
+mod a2a_rest;
+mod a2a_v03;
+mod a2a_v1;
+mod a2a_versions;
 mod architecture;
 mod authoring;
 mod capabilities;

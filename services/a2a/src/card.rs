@@ -12,6 +12,8 @@ mod security;
 pub mod signing;
 pub mod transport;
 
+pub use pure::{SCHEMAS_EXTENSION, TRANSPORT_EXTENSION};
+
 use serde_json::{Map, Value};
 
 use crate::value::text_of;

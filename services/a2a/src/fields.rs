@@ -7,11 +7,15 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use crate::error::InvalidParams;
 
 /// What an id that a client chose may be long.
 const IDENTIFIER_MOST_BYTES: usize = 256;
+/// How many of them there may be.
+const LIST_MOST: usize = 100;
 
 pub(crate) struct Fields<'a> {
     pointer: String,
@@ -50,6 +54,11 @@ impl<'a> Fields<'a> {
         InvalidParams::new(format!("`{name}` {must}"), self.pointer_to(name))
     }
 
+    /// Of the object as a whole.
+    pub fn fault(&self, message: &str) -> InvalidParams {
+        InvalidParams::new(message, self.pointer.clone())
+    }
+
     pub fn string(&self, name: &str) -> Result<Option<String>, InvalidParams> {
         self.parsed(name, "must be a string")
     }
@@ -74,12 +83,40 @@ impl<'a> Fields<'a> {
         self.parsed(name, "must be a whole number of 0 or more")
     }
 
+    /// The same for ProtoJSON, whose numbers end earlier.
+    pub fn int32(&self, name: &str) -> Result<Option<u32>, InvalidParams> {
+        let number: Option<u32> = self.count(name)?;
+        if number.is_some_and(|number| i32::try_from(number).is_err()) {
+            return Err(self.invalid(name, "must be at most 2147483647"));
+        }
+        Ok(number)
+    }
+
+    pub fn boolean(&self, name: &str) -> Result<Option<bool>, InvalidParams> {
+        self.parsed(name, "must be true or false")
+    }
+
+    /// A moment, as RFC 3339 writes it.
+    pub fn time(&self, name: &str) -> Result<Option<OffsetDateTime>, InvalidParams> {
+        let refused = |_| self.invalid(name, "must be a time such as 2026-11-16T10:00:00Z");
+        self.string(name)?.map(|text| OffsetDateTime::parse(&text, &Rfc3339).map_err(refused)).transpose()
+    }
+
+    /// A list of ids or addresses that a client chose; empty when it is not there.
+    pub fn identifiers(&self, name: &str) -> Result<Vec<String>, InvalidParams> {
+        let all: Vec<String> = self.parsed(name, "must be an array of strings")?.unwrap_or_default();
+        if all.len() > LIST_MOST || !all.iter().all(|text| is_identifier(text)) {
+            return Err(
+                self.invalid(name, "must have at most 100 entries of 1 to 256 bytes without control characters")
+            );
+        }
+        Ok(all)
+    }
+
     /// An id that a client chose.
     pub fn identifier(&self, name: &str) -> Result<Option<String>, InvalidParams> {
         let text = self.string(name)?;
-        let fits =
-            |text: &String| (1..=IDENTIFIER_MOST_BYTES).contains(&text.len()) && !text.chars().any(char::is_control);
-        if text.as_ref().is_some_and(|text| !fits(text)) {
+        if text.as_ref().is_some_and(|text| !is_identifier(text)) {
             return Err(self.invalid(name, "must have 1 to 256 bytes and no control characters"));
         }
         Ok(text)
@@ -89,4 +126,8 @@ impl<'a> Fields<'a> {
         let parse = |raw: &RawValue| serde_json::from_str(raw.get()).map_err(|_| self.invalid(name, must));
         self.get(name).map(parse).transpose()
     }
+}
+
+fn is_identifier(text: &str) -> bool {
+    (1..=IDENTIFIER_MOST_BYTES).contains(&text.len()) && !text.chars().any(char::is_control)
 }

@@ -7,12 +7,11 @@
 mod event;
 mod message;
 mod params;
-mod part;
 mod push;
 mod task;
 mod view;
 
 pub use event::{EventStream, EventView, TaskHeader};
-pub use params::{Input, SendParams, TaskParams};
+pub use params::{SendParams, TaskParams};
 pub use push::{PushParams, PushView, push_json};
 pub use task::{TaskView, task_json};

@@ -72,6 +72,18 @@ pub struct EmbeddedResource {
     pub extra: Map<String, Value>,
 }
 
+/// Text that follows text is one text.
+pub fn append(blocks: &mut Vec<Block>, block: &Block) {
+    if let (Some(Block::Text { text, extra }), Block::Text { text: more, extra: none }) = (blocks.last_mut(), block)
+        && extra.is_empty()
+        && none.is_empty()
+    {
+        text.push_str(more);
+    } else {
+        blocks.push(block.clone());
+    }
+}
+
 impl Block {
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), extra: Map::new() }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use crate::content::Block;
+use crate::content::{self, Block};
 use crate::event::{ArtifactChunk, Event, EventBody, StatusChange};
 use crate::failure::Failure;
 use crate::ids::{ContextId, TaskId};
@@ -223,8 +223,9 @@ impl ClientKind {
 #[derive(Debug, Clone)]
 pub struct Task {
     pub id: TaskId,
-    pub skill: SkillName,
-    /// The deployed version's number.
+    /// `None`: its caller has been asked which one it wants.
+    pub skill: Option<SkillName>,
+    /// The deployed version's number; 0 as long as there is no skill.
     pub version: i32,
     pub context: ContextId,
     pub parent: Option<TaskId>,
@@ -265,6 +266,45 @@ impl Task {
         }
         (1..).zip(bodies).map(|(seq, (at, body))| Event { seq, at, body }).collect()
     }
+
+    /// As it was before its first event.
+    pub fn before_events(&self) -> Self {
+        Self {
+            state: TaskState::Submitted,
+            failure: None,
+            ask: None,
+            artifacts: Vec::new(),
+            last_seq: 0,
+            updated_at: self.created_at,
+            ..self.clone()
+        }
+    }
+
+    /// As it is after one more event.
+    pub fn apply(&mut self, event: &Event) {
+        self.last_seq = event.seq;
+        match &event.body {
+            EventBody::Status(change) => {
+                self.state = change.state;
+                self.failure = change.failure.clone();
+                self.ask = change.ask.clone();
+                self.updated_at = event.at;
+            }
+            EventBody::Artifact(chunk) => self.add(chunk),
+            EventBody::Progress(_) => {}
+        }
+    }
+
+    fn add(&mut self, chunk: &ArtifactChunk) {
+        let ArtifactChunk { artifact, append, .. } = chunk;
+        match self.artifacts.iter_mut().find(|earlier| earlier.name == artifact.name) {
+            Some(earlier) if *append => {
+                artifact.blocks.iter().for_each(|block| content::append(&mut earlier.blocks, block));
+            }
+            Some(earlier) => *earlier = artifact.clone(),
+            None => self.artifacts.push(artifact.clone()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -278,5 +318,54 @@ mod tests {
             assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
         }
         assert_eq!(TaskState::from_code(99), None);
+    }
+
+    #[test]
+    fn a_task_is_what_its_events_make_of_it() {
+        let at = OffsetDateTime::UNIX_EPOCH;
+        let id = TaskId::new();
+        let mut task = Task {
+            id,
+            skill: None,
+            version: 0,
+            context: ContextId::of_task(id),
+            parent: None,
+            caller: Caller::anonymous(),
+            door: Door::A2a10,
+            alias: None,
+            state: TaskState::Completed,
+            failure: None,
+            ask: None,
+            input: crate::json::raw("x"),
+            history: Vec::new(),
+            artifacts: vec![Artifact::of_blocks("old", Vec::new())],
+            attempt: 1,
+            turn: 1,
+            last_seq: 9,
+            cpu_us: 0,
+            wall_us: 0,
+            created_at: at,
+            updated_at: at,
+        }
+        .before_events();
+        assert_eq!((task.state, task.last_seq, task.artifacts.len()), (TaskState::Submitted, 0, 0));
+        let chunk = |name: &str, text: &str, append| {
+            let artifact = Artifact::of_blocks(name, vec![Block::text(text)]);
+            EventBody::Artifact(ArtifactChunk { artifact, append, last: false })
+        };
+        let status = |state| EventBody::Status(StatusChange { state, failure: None, ask: None });
+        let bodies = [
+            status(TaskState::Working),
+            chunk("talk", "a", false),
+            chunk("talk", "b", true),
+            chunk("other", "c", false),
+            chunk("other", "d", false),
+            status(TaskState::InputRequired),
+        ];
+        (1..).zip(bodies).for_each(|(seq, body)| task.apply(&Event { seq, at, body }));
+        assert_eq!((task.state, task.last_seq), (TaskState::InputRequired, 6));
+        let texts: Vec<(&str, &[Block])> =
+            task.artifacts.iter().map(|artifact| (artifact.name.as_str(), artifact.blocks.as_slice())).collect();
+        assert_eq!(texts, [("talk", [Block::text("ab")].as_slice()), ("other", [Block::text("d")].as_slice())]);
     }
 }

@@ -123,6 +123,11 @@ impl Catalog {
         Ok(Callable(skill))
     }
 
+    /// The skills that a caller may choose from. One that is on no list is called by who knows its name.
+    pub fn choices(&self, principal: &Principal) -> Vec<Arc<Skill>> {
+        self.listed().filter(|skill| may_call(principal, skill)).cloned().collect()
+    }
+
     fn find(&self, name: &str) -> Result<Arc<Skill>, EngineError> {
         let unknown = || EngineError::UnknownSkill(name.chars().take(80).collect());
         let name = SkillName::parse(name).map_err(|_| unknown())?;

@@ -20,7 +20,7 @@ use crate::ear::Ears;
 use crate::error::EngineError;
 use crate::hooks::{Hook, Hooks};
 use crate::hub::{Hub, Interrupt};
-use crate::keyring::{KeyHasher, MasterKey, Vault};
+use crate::keyring::{KeyHasher, MasterKey, PageSeal, Vault};
 use crate::news::News;
 use crate::nodes;
 use crate::push::{PushTimes, Pushes};
@@ -102,6 +102,7 @@ pub(crate) struct Inner {
     pub(crate) config: EngineConfig,
     pub(crate) hasher: KeyHasher,
     pub(crate) vault: Vault,
+    pub(crate) pages: PageSeal,
     pub(crate) settings: SettingCache,
     pub(crate) keys: KeyCache,
     pub(crate) card_keys: CardKeyCache,
@@ -139,6 +140,7 @@ impl Engine {
             runtime,
             hasher: KeyHasher::new(&config.master_key),
             vault: Vault::new(&config.master_key),
+            pages: PageSeal::new(&config.master_key),
             settings: SettingCache::new(),
             keys: KeyCache::new(),
             card_keys: CardKeyCache::new(),

@@ -50,6 +50,8 @@ pub struct Turn {
     pub tenant: Arc<Tenant>,
     pub principal: Principal,
     pub task: Task,
+    /// The one that the message names, for a task that asked which.
+    pub skill: Option<Callable>,
     pub input: Raw,
     pub message: Message,
     /// Sending again under the same key is sending once.
@@ -171,7 +173,7 @@ impl Engine {
         let now = OffsetDateTime::now_utc();
         let task = Task {
             id,
-            skill: skill.name.clone(),
+            skill: Some(skill.name.clone()),
             version: skill.version,
             context: context.unwrap_or_else(|| ContextId::of_task(id)),
             parent: origin.map(|origin| origin.parent),
@@ -204,12 +206,19 @@ impl Engine {
     pub(crate) async fn readmit(&self, turn: Turn) -> Result<Run, EngineError> {
         self.open_for_work()?;
         let once = Repeat::of_turn(&turn);
-        let Turn { tenant, principal, mut task, input, message, push, .. } = turn;
+        let Turn { tenant, principal, mut task, skill: named, input, message, push, .. } = turn;
         authorize(&principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
         if !task.state.is_interrupted() {
             return Err(EngineError::NotContinuable(task.state.as_str()));
         }
-        let skill = self.skill_version(&tenant, &task.skill, task.version).await?;
+        let skill = match (&task.skill, named) {
+            (Some(name), _) => self.skill_version(&tenant, name, task.version).await?,
+            (None, Some(Callable(skill))) => {
+                check_input(&skill, &input)?;
+                skill
+            }
+            (None, None) => return Err(EngineError::SkillNeeded(Vec::new())),
+        };
         if let Some(push) = push {
             self.set_push_of_turn(&tenant, &principal, &task, &push).await?;
         }
@@ -221,6 +230,8 @@ impl Engine {
             task.history.push(first_message(task.id, &task.input));
         }
         task.history.push(message);
+        task.skill = Some(skill.name.clone());
+        task.version = skill.version;
         task.input = input;
         task.state = TaskState::Working;
         task.turn = task.turn.saturating_add(1);

@@ -72,6 +72,33 @@ impl KeyHasher {
     }
 }
 
+/// Marks places in lists, so that nobody makes one up or takes it elsewhere.
+pub(crate) struct PageSeal {
+    template: Hmac<Sha256>,
+}
+
+impl PageSeal {
+    const BYTES: usize = 16;
+
+    pub(crate) fn new(master: &MasterKey) -> Self {
+        Self { template: keyed(&mac(&keyed(&master.0), b"pleat/page-tokens/v1")) }
+    }
+
+    /// The parts count with their lengths: none can run into the next.
+    pub(crate) fn mark(&self, parts: &[Vec<u8>]) -> Vec<u8> {
+        let mut mac = self.template.clone();
+        for part in parts {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac.finalize().into_bytes().iter().copied().take(Self::BYTES).collect()
+    }
+
+    pub(crate) fn is_mark(&self, parts: &[Vec<u8>], mark: &[u8]) -> bool {
+        bool::from(self.mark(parts).as_slice().ct_eq(mark))
+    }
+}
+
 impl MasterKey {
     /// Bytes for a key that belongs to the platform itself and is the same at every start.
     pub(crate) fn entropy_for(&self, purpose: &str) -> [u8; 64] {

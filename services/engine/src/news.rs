@@ -12,7 +12,10 @@ use crate::error::EngineError;
 use crate::hub::lock;
 
 /// How long nobody waits without looking: a notice may be lost.
-const LOOK: Duration = Duration::from_secs(1);
+pub(crate) const LOOK: Duration = Duration::from_secs(1);
+
+/// The same for a task that waits for its caller, which may take hours.
+pub(crate) const IDLE: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 pub(crate) struct News {
@@ -50,11 +53,15 @@ impl Follower {
 
     /// Until there may be something new. A node that stops keeps nobody waiting.
     pub(crate) async fn wait(&mut self, engine: &Engine) -> Result<(), EngineError> {
+        self.wait_for(engine, LOOK).await
+    }
+
+    pub(crate) async fn wait_for(&mut self, engine: &Engine, patience: Duration) -> Result<(), EngineError> {
         tokio::select! {
             biased;
             () = engine.inner.stopping.cancelled() => Err(EngineError::ShuttingDown),
             _ = self.receiver.changed() => Ok(()),
-            () = tokio::time::sleep(LOOK) => Ok(()),
+            () = tokio::time::sleep(patience) => Ok(()),
         }
     }
 }

@@ -61,7 +61,7 @@ fn unrecorded(skill: &Skill, principal: &Principal, input: Raw, turn: i16) -> Ta
     let (id, now) = (TaskId::new(), OffsetDateTime::now_utc());
     Task {
         id,
-        skill: skill.name.clone(),
+        skill: Some(skill.name.clone()),
         version: skill.version,
         context: ContextId::of_task(id),
         parent: None,

@@ -8,10 +8,11 @@ use pleat_domain::{Caller, Task, TaskId, TenantId};
 use pleat_store::Once;
 use sha2::{Digest, Sha256};
 
+use crate::choice::Question;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::invoke::{Invocation, Turn};
-use crate::subscribe::EventStream;
+use crate::subscribe::{EventStream, Until};
 
 /// A key that a client chose: 1 to 255 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,13 @@ impl Repeat {
         let key = turn.once.as_ref()?;
         let task = turn.task.id.to_string();
         Some(Self::new(turn.principal.caller(), key, &["", &task, turn.input.get()]))
+    }
+
+    pub(crate) fn of_question(question: &Question) -> Option<Self> {
+        let key = question.once.as_ref()?;
+        let context = question.context.as_ref().map(pleat_domain::ContextId::as_str).unwrap_or_default();
+        let content = pleat_domain::json::raw(&question.message.content);
+        Some(Self::new(question.principal.caller(), key, &["", context, content.get()]))
     }
 
     fn new(caller: Caller, key: &IdempotencyKey, sent: &[&str]) -> Self {
@@ -104,7 +112,7 @@ impl Engine {
     /// A task that was sent before, with its events from the first.
     pub(crate) async fn rejoin(&self, tenant: TenantId, id: TaskId) -> Result<(Arc<Task>, EventStream), EngineError> {
         let task = self.inner.store.tenant(tenant).task(id, None).await?.ok_or(EngineError::TaskNotFound)?;
-        Ok((Arc::new(task), self.follow(tenant, id, 0, None)))
+        Ok((Arc::new(task), self.follow(tenant, id, 0, None, Until::TurnEnds)))
     }
 }
 

@@ -29,7 +29,7 @@ use crate::invoke::first_message;
 use crate::outcome::Ending;
 use crate::reach::{Reach, Standing};
 use crate::sink::{Batch, Sink};
-use crate::subscribe::EventStream;
+use crate::subscribe::{EventStream, Until};
 
 /// What goes on after the first answer.
 pub(crate) type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -90,7 +90,7 @@ impl Recorded {
     }
 
     pub(crate) fn into_stream(self, engine: &Engine, after: u32) -> (Arc<Task>, EventStream) {
-        let stream = engine.follow(self.live.tenant, self.task.id, after, Some(self.live));
+        let stream = engine.follow(self.live.tenant, self.task.id, after, Some(self.live), Until::TurnEnds);
         (self.task, stream)
     }
 }
@@ -217,7 +217,7 @@ impl Run {
         let context = GuestContext {
             task_id: task.id.to_string(),
             context_id: task.context.as_str().to_owned(),
-            skill: task.skill.to_string(),
+            skill: self.skill.name.to_string(),
             version: task.version.to_string(),
             caller: task.caller.to_string(),
             door: task.door.guest_name().to_owned(),
@@ -268,6 +268,10 @@ impl Run {
         crate::measure::count_change(TaskState::Working);
         self.engine.inner.hub.insert(Arc::clone(&self.live));
         self.live.publish(events, Phase::Running);
+        if change == Change::Resume {
+            // Who has waited for this finds it running here.
+            self.engine.inner.news.changed(&[self.task.id]);
+        }
         Ok(Recorded { task, live: Arc::clone(&self.live) })
     }
 

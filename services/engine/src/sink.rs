@@ -5,6 +5,7 @@
 
 use std::sync::Mutex;
 
+use pleat_domain::content::append;
 use pleat_domain::event::{ArtifactChunk, Progress};
 use pleat_domain::{Artifact, Block, EventBody, LogLine, limits};
 use pleat_runtime::{Chunk, ChunkBody};
@@ -144,18 +145,6 @@ impl State {
         }
         let artifact = Artifact::of_blocks(name, blocks);
         self.pending.push(EventBody::Artifact(ArtifactChunk { artifact, append: append_to, last }));
-    }
-}
-
-/// Text that follows text is one text.
-fn append(blocks: &mut Vec<Block>, block: &Block) {
-    if let (Some(Block::Text { text, extra }), Block::Text { text: more, extra: none }) = (blocks.last_mut(), block)
-        && extra.is_empty()
-        && none.is_empty()
-    {
-        text.push_str(more);
-    } else {
-        blocks.push(block.clone());
     }
 }
 

@@ -5,24 +5,48 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::Stream;
-use pleat_domain::{Event, TaskId, TenantId};
+use pleat_domain::{Event, TaskId, TaskState, TenantId};
 use pleat_store::TenantStore;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hub::{Live, Phase};
+use crate::news::{IDLE, LOOK};
 
-/// The events of a task, ending with the one that ends its turn.
+/// The events of a task, ending with the one that ends its turn, or the task.
 pub type EventStream = Pin<Box<dyn Stream<Item = Result<Arc<Event>, EngineError>> + Send>>;
 
+/// Where a stream of events ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// With the turn: at a state that is final, or that waits for the caller.
+    TurnEnds,
+    /// With the task: what waits for its caller is waited for.
+    TaskEnds,
+}
+
+impl Until {
+    const fn ends_at(self, state: TaskState) -> bool {
+        state.is_terminal() || (matches!(self, Self::TurnEnds) && state.is_interrupted())
+    }
+}
+
 /// Events read at once.
-const PAGE: u32 = 200;
+pub(crate) const PAGE: u32 = 200;
 
 impl Engine {
-    /// Everything after `after`, then on until the turn ends.
-    pub(crate) fn follow(&self, tenant: TenantId, id: TaskId, after: u32, live: Option<Arc<Live>>) -> EventStream {
+    /// Everything after `after`, then on until the end.
+    pub(crate) fn follow(
+        &self,
+        tenant: TenantId,
+        id: TaskId,
+        after: u32,
+        live: Option<Arc<Live>>,
+        until: Until,
+    ) -> EventStream {
         let engine = self.clone();
         let store = self.inner.store.tenant(tenant);
         Box::pin(async_stream::try_stream! {
@@ -31,10 +55,10 @@ impl Engine {
             let mut follower = None;
             loop {
                 let step = match &live {
-                    Some(live) => live_step(live, &store, id, seq).await?,
+                    Some(live) => live_step(live, &store, id, seq, until).await?,
                     None => {
                         follower.get_or_insert_with(|| engine.inner.news.follow(id)).looking();
-                        stored_step(&store, id, seq).await?
+                        stored_step(&store, id, seq, until).await?
                     }
                 };
                 for event in step.events {
@@ -44,11 +68,15 @@ impl Engine {
                 match step.then {
                     Then::End => break,
                     Then::More => {}
-                    Then::Elsewhere => live = engine.inner.hub.get(tenant, id),
-                    Then::Wait => {
+                    Then::Elsewhere => {
+                        let same = |next: &Arc<Live>| live.as_ref().is_some_and(|live| Arc::ptr_eq(live, next));
+                        let next = engine.inner.hub.get(tenant, id).filter(|next| !same(next));
+                        live = next;
+                    }
+                    Then::Wait(patience) => {
                         live = engine.inner.hub.get(tenant, id);
                         if let (None, Some(follower)) = (&live, &mut follower) {
-                            follower.wait(&engine).await?;
+                            follower.wait_for(&engine, patience).await?;
                         }
                     }
                 }
@@ -69,11 +97,11 @@ enum Then {
     More,
     /// It does not run here any more.
     Elsewhere,
-    /// There was nothing to read.
-    Wait,
+    /// There was nothing to read, and may be nothing for so long.
+    Wait(Duration),
 }
 
-async fn live_step(live: &Live, store: &TenantStore, id: TaskId, seq: u32) -> Result<Step, EngineError> {
+async fn live_step(live: &Live, store: &TenantStore, id: TaskId, seq: u32, until: Until) -> Result<Step, EngineError> {
     let mut committed = live.watch();
     let news = committed.wait_for(|now| now.seq > seq || now.phase != Phase::Running).await;
     let now = *news.map_err(|_| EngineError::TaskNotFound)?;
@@ -83,27 +111,34 @@ async fn live_step(live: &Live, store: &TenantStore, id: TaskId, seq: u32) -> Re
     };
     let reached = events.last().map_or(seq, |event| event.seq);
     let then = match now.phase {
-        Phase::Ended if reached >= now.seq => Then::End,
+        Phase::Ended if reached >= now.seq && until.ends_at(ended(live)) => Then::End,
+        Phase::Ended if reached >= now.seq => Then::Elsewhere,
         Phase::Moved if reached >= now.seq => Then::Elsewhere,
         _ => Then::More,
     };
     Ok(Step { events, then })
 }
 
-async fn stored_step(store: &TenantStore, id: TaskId, seq: u32) -> Result<Step, EngineError> {
+/// The state that the turn of a live task has ended in.
+fn ended(live: &Live) -> TaskState {
+    live.finished().map_or(TaskState::Failed, |task| task.state)
+}
+
+async fn stored_step(store: &TenantStore, id: TaskId, seq: u32, until: Until) -> Result<Step, EngineError> {
     // The task is read before its events: what the row says has ended is then complete.
     let task = store.task(id, None).await?.ok_or(EngineError::TaskNotFound)?;
     let settled = task.state.is_terminal() || task.state.is_interrupted();
     if task.last_seq == 0 && settled {
         let events = task.derived_events().into_iter().filter(|event| event.seq > seq).map(Arc::new).collect();
-        return Ok(Step { events, then: Then::End });
+        let then = if until.ends_at(task.state) { Then::End } else { Then::Wait(IDLE) };
+        return Ok(Step { events, then });
     }
     let events = stored(store, id, seq).await?;
     let reached = events.last().map_or(seq, |event| event.seq);
     let then = if settled && reached >= task.last_seq {
-        Then::End
+        if until.ends_at(task.state) { Then::End } else { Then::Wait(IDLE) }
     } else if events.is_empty() {
-        Then::Wait
+        Then::Wait(LOOK)
     } else {
         Then::More
     };

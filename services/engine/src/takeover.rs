@@ -88,7 +88,8 @@ impl Engine {
     async fn able_to_run(&self, claimed: &Claimed) -> Result<Option<Means>, EngineError> {
         let task = &claimed.task;
         let Some(tenant) = self.inner.store.key_tenant(claimed.tenant).await? else { return Ok(None) };
-        let skill = match self.skill_version(&tenant, &task.skill, task.version).await {
+        let Some(name) = &task.skill else { return Ok(None) };
+        let skill = match self.skill_version(&tenant, name, task.version).await {
             Ok(skill) => skill,
             Err(EngineError::Unavailable(error)) => return Err(EngineError::Unavailable(error)),
             Err(_) => return Ok(None),

@@ -1,33 +1,16 @@
-//! Tasks after they were made: get, list, follow, cancel, and the log lines of functions.
+//! Tasks after they were made: get, follow, cancel, and the log lines of functions.
 
 use std::time::Duration;
 
-use pleat_domain::{ContextId, LogLevel, Principal, SkillName, Task, TaskId, TaskState, Tenant};
+use pleat_domain::{LogLevel, Principal, SkillName, Task, TaskId, TaskState, Tenant};
 use pleat_policy::Action;
-use pleat_store::{LogFilter, TaskFilter};
+use pleat_store::LogFilter;
 use time::OffsetDateTime;
 
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::hub::{Interrupt, Live, Phase};
-use crate::subscribe::EventStream;
-
-/// Which tasks to list.
-#[derive(Debug, Clone, Default)]
-pub struct TaskQuery {
-    pub skill: Option<SkillName>,
-    pub state: Option<TaskState>,
-    pub context: Option<ContextId>,
-    pub limit: u32,
-    /// Continue behind this task.
-    pub before: Option<(OffsetDateTime, TaskId)>,
-}
-
-#[derive(Debug)]
-pub struct TaskPage {
-    pub tasks: Vec<Task>,
-    pub more: bool,
-}
+use crate::subscribe::{EventStream, PAGE, Until};
 
 #[derive(Debug, Clone, Default)]
 pub struct LogQuery {
@@ -115,31 +98,28 @@ impl Engine {
         }
     }
 
-    pub async fn list_tasks(
-        &self,
-        tenant: &Tenant,
-        principal: &Principal,
-        query: TaskQuery,
-    ) -> Result<TaskPage, EngineError> {
-        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
-        let limit = query.limit.clamp(1, 100);
-        let filter = TaskFilter {
-            owner: None,
-            skill: query.skill,
-            state: query.state,
-            context: query.context,
-            limit: limit + 1,
-            before: query.before,
-        };
-        let mut tasks = self.tenant_store(tenant).list_tasks(filter).await?;
-        let more = tasks.len() > limit as usize;
-        tasks.truncate(limit as usize);
-        Ok(TaskPage { tasks, more })
+    /// The events of a task after a sequence number.
+    pub fn events(&self, tenant: &Tenant, task: &Task, after: u32, until: Until) -> EventStream {
+        self.follow(tenant.id, task.id, after, None, until)
     }
 
-    /// The events of a task after a sequence number, to the end of its turn.
-    pub fn events(&self, tenant: &Tenant, task: &Task, after: u32) -> EventStream {
-        self.follow(tenant.id, task.id, after, None)
+    /// A task as its events have made it by now: `last_seq` is that of the last one that is in it. The row of a task that
+    /// runs lacks what the function has said since the turn began.
+    pub async fn snapshot(&self, tenant: &Tenant, task: Task) -> Result<Task, EngineError> {
+        if task.state.is_terminal() || task.state.is_interrupted() {
+            let derived = || task.derived_events().last().map_or(0, |event| event.seq);
+            let last_seq = if task.last_seq == 0 { derived() } else { task.last_seq };
+            return Ok(Task { last_seq, ..task });
+        }
+        let store = self.tenant_store(tenant);
+        let mut now = task.before_events();
+        loop {
+            let events = store.events_after(task.id, now.last_seq, PAGE).await?;
+            events.iter().for_each(|event| now.apply(event));
+            if events.len() < PAGE as usize {
+                return Ok(now);
+            }
+        }
     }
 
     /// Stops a task that is not final. Returns it as recorded.
@@ -190,6 +170,7 @@ impl Engine {
             follower.looking();
             if task.state.is_interrupted() {
                 store.cancel_idle(task.id).await?;
+                self.inner.news.changed(&[task.id]);
                 self.wake_pushes(tenant.id, task.id).await;
             } else if let Some(live) = self.inner.hub.get(tenant.id, task.id) {
                 self.stop_here(&live).await?;

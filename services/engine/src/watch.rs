@@ -8,6 +8,7 @@ use pleat_domain::{TaskId, Tenant};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::subscribe::Until;
 
 /// One item for each change; ends when the task is final, or cannot be watched any further.
 pub type Changes = Pin<Box<dyn Stream<Item = ()> + Send>>;
@@ -25,7 +26,7 @@ impl Engine {
                 return;
             }
             loop {
-                let mut events = engine.follow(tenant, id, seq, None);
+                let mut events = engine.follow(tenant, id, seq, None, Until::TurnEnds);
                 while let Some(Ok(event)) = events.next().await {
                     seq = event.seq;
                     yield ();

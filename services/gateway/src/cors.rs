@@ -29,6 +29,8 @@ pub(crate) fn around<S: Clone + Send + Sync + 'static>(router: Router<S>, origin
 fn layer(origins: &[String]) -> CorsLayer {
     let ours = [
         "a2a-version",
+        "a2a-extensions",
+        "x-a2a-extensions",
         "idempotency-key",
         "last-event-id",
         "mcp-session-id",
@@ -44,7 +46,8 @@ fn layer(origins: &[String]) -> CorsLayer {
         .allow_methods(METHODS)
         .allow_headers(sent.chain(ours.into_iter().map(HeaderName::from_static)).collect::<Vec<_>>())
         .expose_headers(
-            seen.chain(["pleat-task-id", "mcp-session-id"].map(HeaderName::from_static)).collect::<Vec<_>>(),
+            seen.chain(["pleat-task-id", "mcp-session-id", "a2a-extensions"].map(HeaderName::from_static))
+                .collect::<Vec<_>>(),
         )
         .max_age(HOUR)
 }

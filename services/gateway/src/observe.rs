@@ -28,7 +28,8 @@ impl Way {
     pub(crate) fn of_tenant(method: &Method, path: &str) -> Self {
         match path {
             "/" if *method == Method::POST => Self::A2a,
-            "/_a2a" | "/_a2a/" => Self::A2a,
+            "/_a2a" => Self::A2a,
+            path if path.starts_with("/_a2a/") => Self::A2a,
             "/mcp" => Self::Mcp,
             path if path.starts_with("/.well-known/") => Self::Card,
             _ => Self::Http,

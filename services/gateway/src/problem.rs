@@ -7,7 +7,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use pleat_a2a::{InvalidParams, error as rpc, jsonrpc};
+use pleat_a2a::method::{SUPPORTED, UnknownVersion};
+use pleat_a2a::{InvalidParams, error as rpc, jsonrpc, messages};
 use pleat_domain::{Failure, Reason};
 use pleat_engine::{EngineError, Reached};
 use serde_json::value::RawValue;
@@ -82,20 +83,99 @@ impl Problem {
             .with_rpc(rpc::METHOD_NOT_FOUND)
     }
 
+    /// The task is over: there is nothing to follow.
+    pub(crate) fn nothing_to_follow(state: &str) -> Self {
+        let text = format!("the task is {state}; to see its events again, send `Last-Event-ID`");
+        Self::plain(StatusCode::CONFLICT, "final", text).with_rpc(rpc::UNSUPPORTED_OPERATION)
+    }
+
+    pub(crate) fn other_tenant() -> Self {
+        let text = "there is no such tenant at this address; leave `tenant` out, or send what the card says";
+        Self::plain(StatusCode::NOT_FOUND, "not_found", text).with_rpc(rpc::TASK_NOT_FOUND)
+    }
+
+    pub(crate) fn wrong_method() -> Self {
+        let text = "this path does not take that method";
+        Self::plain(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", text)
+    }
+
+    pub(crate) fn unknown_media_type(kind: &str) -> Self {
+        let shown: String = kind.chars().take(80).collect();
+        let text = format!("the media type `{shown}` of a part is not supported; leave it out if it does not matter");
+        Self::plain(StatusCode::BAD_REQUEST, "unsupported_media_type", text).with_rpc(rpc::CONTENT_TYPE_NOT_SUPPORTED)
+    }
+
+    /// For a binding that has an error of its own for it.
+    pub(crate) fn into_content_type(self) -> Self {
+        match self.status {
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => self.with_rpc(rpc::CONTENT_TYPE_NOT_SUPPORTED),
+            _ => self,
+        }
+    }
+
     /// As the answer to a JSON-RPC request. Errors travel with 200, but for those that proxies and clients act upon.
-    pub(crate) fn into_rpc(self, id: &RawValue) -> Response {
+    pub(crate) fn into_rpc(self, id: &RawValue, words: Words) -> Response {
         let carried = matches!(self.rpc, rpc::LIMIT_EXCEEDED | rpc::UNAUTHENTICATED | rpc::FORBIDDEN)
             || matches!(self.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNSUPPORTED_MEDIA_TYPE);
         let status = if carried { self.status } else { StatusCode::OK };
-        let body = jsonrpc::error(id, self.rpc, &self.message, self.data.as_deref().cloned());
+        let body = jsonrpc::error(id, self.rpc, &self.message, self.data_in(words));
         let mut response = (status, [(CONTENT_TYPE, "application/json")], Bytes::from(body)).into_response();
         self.mark(&mut response);
         response
     }
 
     /// The body alone, for a stream that has begun.
-    pub(crate) fn into_rpc_text(self, id: &RawValue) -> String {
-        String::from_utf8(jsonrpc::error(id, self.rpc, &self.message, self.data.map(|data| *data))).unwrap_or_default()
+    pub(crate) fn into_rpc_text(self, id: &RawValue, words: Words) -> String {
+        String::from_utf8(jsonrpc::error(id, self.rpc, &self.message, self.data_in(words))).unwrap_or_default()
+    }
+
+    fn data_in(&self, words: Words) -> Option<Value> {
+        match words {
+            Words::Plain => self.data.as_deref().cloned(),
+            Words::Details => Some(self.details()),
+        }
+    }
+
+    fn details(&self) -> Value {
+        messages::details(self.rpc, self.code, &self.message, self.data.as_deref())
+    }
+
+    /// As the answer of the HTTP+JSON binding: a `google.rpc.Status`.
+    pub(crate) fn into_status(self) -> Response {
+        let (status, _) = self.rest();
+        let mut response = (status, Json(self.status_body())).into_response();
+        self.mark(&mut response);
+        response
+    }
+
+    /// The body alone, for a stream that has begun.
+    pub(crate) fn into_status_text(self) -> String {
+        self.status_body().to_string()
+    }
+
+    fn status_body(&self) -> Value {
+        let (status, word) = self.rest();
+        json!({ "error": {
+            "code": status.as_u16(), "status": word, "message": self.message, "details": self.details(),
+        } })
+    }
+
+    /// The specification's table, and for what it does not have, the status and the word that fit best.
+    fn rest(&self) -> (StatusCode, &'static str) {
+        match self.rpc {
+            rpc::TASK_NOT_FOUND => (StatusCode::NOT_FOUND, "NOT_FOUND"),
+            rpc::TASK_NOT_CANCELABLE
+            | rpc::PUSH_NOTIFICATION_NOT_SUPPORTED
+            | rpc::UNSUPPORTED_OPERATION
+            | rpc::EXTENDED_CARD_NOT_CONFIGURED
+            | rpc::EXTENSION_SUPPORT_REQUIRED
+            | rpc::VERSION_NOT_SUPPORTED => (StatusCode::BAD_REQUEST, "FAILED_PRECONDITION"),
+            rpc::CONTENT_TYPE_NOT_SUPPORTED | rpc::PARSE_ERROR | rpc::INVALID_PARAMS => {
+                (StatusCode::BAD_REQUEST, "INVALID_ARGUMENT")
+            }
+            rpc::INVALID_AGENT_RESPONSE | rpc::INTERNAL_ERROR => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL"),
+            _ => (self.status, word_of(self.status)),
+        }
     }
 
     pub(crate) fn into_text(self) -> String {
@@ -114,6 +194,29 @@ impl Problem {
     }
 }
 
+fn word_of(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
+        StatusCode::FORBIDDEN => "PERMISSION_DENIED",
+        StatusCode::NOT_FOUND => "NOT_FOUND",
+        StatusCode::METHOD_NOT_ALLOWED => "UNIMPLEMENTED",
+        StatusCode::TOO_MANY_REQUESTS => "RESOURCE_EXHAUSTED",
+        StatusCode::SERVICE_UNAVAILABLE => "UNAVAILABLE",
+        StatusCode::REQUEST_TIMEOUT => "DEADLINE_EXCEEDED",
+        status if status.is_server_error() => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
+    }
+}
+
+/// In which form an error says more than its code and its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// An object.
+    Plain,
+    /// 1.0: an array of `google.rpc` details.
+    Details,
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut error = json!({ "code": self.code, "message": self.message });
@@ -126,6 +229,14 @@ impl IntoResponse for Problem {
         let mut response = (self.status, Json(json!({ "error": error }))).into_response();
         self.mark(&mut response);
         response
+    }
+}
+
+impl From<UnknownVersion> for Problem {
+    fn from(unknown: UnknownVersion) -> Self {
+        let problem = Self::plain(StatusCode::BAD_REQUEST, "version_not_supported", unknown.to_string());
+        let data = json!({ "requested": unknown.0, "supported": SUPPORTED });
+        Self { data: Some(Box::new(data)), ..problem.with_rpc(rpc::VERSION_NOT_SUPPORTED) }
     }
 }
 

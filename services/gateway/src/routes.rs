@@ -10,8 +10,7 @@ pub struct Route {
 
 /// All routes: the tenant's from their table, the control API's from its own description.
 pub fn all() -> Vec<Route> {
-    let tenant =
-        crate::tenant::ROUTES.iter().map(|(method, path)| ("tenant", (*method).to_owned(), (*path).to_owned()));
+    let tenant = crate::tenant::routes().map(|(method, path)| ("tenant", (*method).to_owned(), (*path).to_owned()));
     let control = crate::control::described().into_iter().map(|(method, path)| ("control", method, path));
     tenant.chain(control).map(|(site, method, path)| Route { site, method, path }).collect()
 }

@@ -11,7 +11,6 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
 use pleat_domain::{Tenant, TenantSlug};
 use tower::ServiceExt;
 use tracing::Instrument;
@@ -107,7 +106,7 @@ pub(crate) fn audiences(config: &GatewayConfig, slug: &TenantSlug, base_url: &st
         addresses.push(format!("{}/t/{slug}", place::control_origin(&names, "")));
         addresses.push(place::tenant_origin(&names, slug.as_str(), ""));
     }
-    let forms = |address: String| ["", "/", "/_a2a", "/_a2a/", "/mcp"].map(|end| format!("{address}{end}"));
+    let forms = |address: String| ["", "/", "/_a2a", "/_a2a/", "/_a2a/rest", "/mcp"].map(|end| format!("{address}{end}"));
     addresses.into_iter().flat_map(forms).collect()
 }
 
@@ -117,6 +116,5 @@ pub(crate) async fn nothing_here() -> Response {
 }
 
 pub(crate) async fn wrong_method() -> Response {
-    Problem::plain(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "this path does not take that method")
-        .into_response()
+    Problem::wrong_method().into_response()
 }

@@ -39,14 +39,22 @@ impl Drop for Open {
     }
 }
 
+/// A frame that comes before all events: what its reader is to know as of an event.
+pub(crate) struct First {
+    pub(crate) seq: u32,
+    pub(crate) text: String,
+}
+
 /// Turns a task's events into frames. `write` gives the text of a frame, or nothing where an event is not for this
 /// reader; `fail` gives the text of a last frame when the events cannot be read any further.
 pub(crate) fn response(
+    first: Option<First>,
     events: EventStream,
     mut write: impl FnMut(&Event) -> Option<String> + Send + 'static,
     mut fail: impl FnMut(Problem) -> String + Send + 'static,
 ) -> Response {
     let open = Open::new();
+    let first = first.map(|first| Ok(Frame::default().id(first.seq.to_string()).data(first.text)));
     let frames = events.filter_map(move |event: Result<Arc<Event>, EngineError>| {
         // Held for as long as the stream is.
         let _ = &open;
@@ -58,7 +66,7 @@ pub(crate) fn response(
         };
         std::future::ready(frame.map(Ok::<_, Infallible>))
     });
-    stream(frames)
+    stream(futures::stream::iter(first).chain(frames))
 }
 
 /// Frames that somebody else makes.

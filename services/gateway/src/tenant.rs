@@ -7,11 +7,12 @@ mod function;
 use axum::Router;
 use axum::routing::{get, post};
 
+use self::a2a::rest;
 use crate::app::App;
 use crate::{cors, key_set, landing, mcp, site};
 
 /// The paths of `router`, for the test that wants an isolation row for each.
-pub(crate) const ROUTES: &[(&str, &str)] = &[
+const ROUTES: &[(&str, &str)] = &[
     ("GET", "/"),
     ("POST", "/"),
     ("POST", "/_a2a"),
@@ -28,12 +29,18 @@ pub(crate) const ROUTES: &[(&str, &str)] = &[
     ("POST", "/{function}"),
 ];
 
+/// Those of the HTTP+JSON binding too, which shares one route of the router.
+pub(crate) fn routes() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    ROUTES.iter().chain(rest::ROUTES)
+}
+
 pub(crate) fn router(app: App) -> Router {
     let router = Router::new()
         // The documented card's `url` is the origin, so the origin takes A2A requests too.
         .route("/", get(landing::tenant).post(a2a::serve))
         .route("/_a2a", post(a2a::serve))
         .route("/_a2a/", post(a2a::serve))
+        .route("/_a2a/rest/{*path}", get(rest::serve).post(rest::serve).delete(rest::serve))
         .route("/.well-known/agent.json", get(card::show))
         .route("/.well-known/agent-card.json", get(card::show))
         .route("/.well-known/jwks.json", get(key_set::show))

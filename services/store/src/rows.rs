@@ -18,7 +18,7 @@ pub(crate) const TASK_COLUMNS: &str = "id, skill, version, context_id, parent_id
 #[derive(FromRow)]
 pub(crate) struct TaskRow {
     id: Uuid,
-    skill: String,
+    skill: Option<String>,
     version: i32,
     context_id: Option<String>,
     parent_id: Option<Uuid>,
@@ -56,7 +56,7 @@ impl TaskRow {
         };
         Ok(Task {
             id,
-            skill: SkillName::parse(&self.skill).map_err(|_| corrupt("skill name"))?,
+            skill: self.skill.as_deref().map(SkillName::parse).transpose().map_err(|_| corrupt("skill name"))?,
             version: self.version,
             context,
             parent: self.parent_id.map(TaskId::from_uuid),

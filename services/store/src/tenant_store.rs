@@ -7,6 +7,7 @@ pub mod functions;
 pub mod issuers;
 pub mod key_values;
 mod keys;
+pub mod listing;
 pub mod logs;
 pub mod pushes;
 mod replies;

@@ -89,7 +89,7 @@ async fn a_wrong_envelope_is_an_invalid_request() {
 #[tokio::test]
 async fn an_unknown_method_is_named() {
     let server = TestServer::start().await;
-    for method in ["tasks/none", "tasks/Send", "message/send", "SendMessage", "", "tasks/pushNotification/list"] {
+    for method in ["tasks/none", "tasks/Send", "message/Send", "sendMessage", "", "tasks/pushNotification/list"] {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": {} }).to_string();
         let message = format!("method `{method}` not found");
         assert_eq!(post(&server, body).await, refusal(&json!(1), -32601, &message));

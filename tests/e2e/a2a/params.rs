@@ -97,7 +97,7 @@ async fn faults_of_a_part_say_where_they_are() {
             "`uri` and `bytes` exclude each other; send one of them",
             "/file/uri",
         ),
-        (file(json!({ "bytes": "not base64" })), "`bytes` must be base64, with its padding", "/file/bytes"),
+        (file(json!({ "bytes": "not base64" })), "`bytes` must be base64", "/file/bytes"),
         (file(json!({ "uri": "" })), "`uri` must not be empty", "/file/uri"),
         (json!({ "type": "text", "text": "", "metadata": 1 }), "`metadata` must be an object", "/metadata"),
     ] {

@@ -86,14 +86,19 @@ async fn without_a_name_it_is_the_only_skill_that_the_caller_may_call() {
     deploy(&server, "closed", "listed").await;
     deploy(&server, "hidden", "unlisted").await;
     assert_eq!(result_text(&server.rpc("tasks/send", hello.clone()).await), "open");
-    let (_, asked) = server.rpc_as(&server.invoke, "tasks/send", hello.clone()).await;
+    // Where there are several, a message is asked which one it is for; an input alone cannot be.
+    let (_, asked) = server.rpc_as(&server.invoke, "tasks/send", hello).await;
+    assert_eq!(asked["result"]["status"]["state"], "input-required");
+    assert!(!asked.to_string().contains("hidden"), "the hidden one is not given away");
+    let bare = json!({ "message": { "city": "Rome" } });
+    let (_, refused) = server.rpc_as(&server.invoke, "tasks/send", bare.clone()).await;
     let text = "name a skill: this agent has `closed`, `open`";
-    assert_eq!(asked["error"], json!({ "code": -32602, "message": text }), "the hidden one is not given away");
+    assert_eq!(refused["error"], json!({ "code": -32602, "message": text }), "the hidden one is not given away");
 
     deploy(&server, "open2", "public").await;
-    let asked = server.rpc("tasks/send", hello).await;
+    let refused = server.rpc("tasks/send", bare).await;
     let text = "name a skill: this agent has `closed`, `open`, `open2`";
-    assert_eq!(asked["error"], json!({ "code": -32602, "message": text }));
+    assert_eq!(refused["error"], json!({ "code": -32602, "message": text }));
 }
 
 #[tokio::test]

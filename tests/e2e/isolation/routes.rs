@@ -87,10 +87,12 @@ async fn ask(neighbours: &Neighbours, row: &Row, key: &str) -> (String, String) 
         .replace("{tenant}", "acme")
         .replace("{function}", "private")
         .replace("{name}", "private")
-        .replace("{push}", "default");
+        .replace("{push}", "default")
+        .replace("{config}", "default");
     let id = match () {
         () if path.contains("/keys/") => &neighbours.stranger_id,
         () if path.contains("/issuers/") => &neighbours.issuer,
+        () if path.contains(":cancel") => &neighbours.waiting,
         () if path.contains("/card-keys/") => &neighbours.card_key,
         () if path.contains("/cancel") => &neighbours.running,
         () => &neighbours.finished,

@@ -120,6 +120,51 @@ const SEND: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/send",
 const SET_PUSH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotification/set",
     "params":{"id":"{task}","pushNotificationConfig":{"url":"https://receiver.invalid/"}}}"#;
 const GET_PUSH: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotification/get","params":{"id":"{task}"}}"#;
+const MESSAGE: Sent = Sent::Json(
+    r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"do":"echo","value":2}}],
+    "metadata":{"skill":"private"}}}"#,
+);
+/// Over HTTP+JSON, the code of an error is its status.
+const NO_KEY_STATUS: &str = "401 401";
+const NOT_FOUND_STATUS: &str = "404 404";
+/// Refused for what the task is, not for who asks.
+const OVER: &str = "400 400";
+
+/// A path of the HTTP+JSON binding.
+const fn rest(method: &'static str, path: &'static str, sent: Sent, nobody: &'static str, right: &'static str) -> Row {
+    Row {
+        site: "tenant",
+        method,
+        path,
+        query: "",
+        sent,
+        nobody,
+        wrong_tenant: NO_KEY_STATUS,
+        wrong_scope: ("deploy", "403 403"),
+        wrong_caller: None,
+        right: ("invoke", right),
+    }
+}
+
+/// One that names a task.
+const fn rest_task(method: &'static str, path: &'static str, right: &'static str) -> Row {
+    let row = rest(method, path, Sent::Nothing, NOT_FOUND_STATUS, right);
+    Row { wrong_caller: Some(NOT_FOUND_STATUS), ..row }
+}
+
+const PUSH: Sent = Sent::Json(r#"{"url":"https://example.com/hook"}"#);
+
+/// There are no push notifications yet, for anybody.
+const fn rest_push(method: &'static str, path: &'static str, sent: Sent) -> Row {
+    let row = rest(method, path, sent, OVER, OVER);
+    Row { wrong_scope: ("deploy", OVER), wrong_caller: Some(OVER), ..row }
+}
+
+/// Nor an extended card.
+const fn rest_card(path: &'static str) -> Row {
+    let row = rest("GET", path, Sent::Nothing, NOT_FOUND_STATUS, NOT_FOUND_STATUS);
+    Row { wrong_scope: ("deploy", NOT_FOUND_STATUS), ..row }
+}
 
 const VALUE: Sent = Sent::Json(r#"{"value":"x"}"#);
 const ISSUER: &str = r#"{"issuer":"https://id.example","scopes":["invoke"],"jwks":{"keys":[
@@ -154,6 +199,30 @@ pub const ROWS: &[Row] = &[
     operators("POST", INITIALIZE, OK),
     operators("GET", Sent::Nothing, "405 -32600"),
     operators("DELETE", Sent::Nothing, "405 -32600"),
+    rest("POST", "/_a2a/rest/message:send", MESSAGE, NO_KEY_STATUS, OK),
+    rest("POST", "/_a2a/rest/message:stream", MESSAGE, NO_KEY_STATUS, OK),
+    rest("GET", "/_a2a/rest/tasks", Sent::Nothing, OK, OK),
+    rest_task("GET", "/_a2a/rest/tasks/{id}", OK),
+    rest_task("GET", "/_a2a/rest/tasks/{id}:subscribe", OVER),
+    rest_task("POST", "/_a2a/rest/tasks/{id}:subscribe", OVER),
+    rest_task("POST", "/_a2a/rest/tasks/{id}:cancel", OK),
+    rest("POST", "/_a2a/rest/{tenant}/message:send", MESSAGE, NO_KEY_STATUS, OK),
+    rest("POST", "/_a2a/rest/{tenant}/message:stream", MESSAGE, NO_KEY_STATUS, OK),
+    rest("GET", "/_a2a/rest/{tenant}/tasks", Sent::Nothing, OK, OK),
+    rest_task("GET", "/_a2a/rest/{tenant}/tasks/{id}", OK),
+    rest_task("GET", "/_a2a/rest/{tenant}/tasks/{id}:subscribe", OVER),
+    rest_task("POST", "/_a2a/rest/{tenant}/tasks/{id}:subscribe", OVER),
+    rest_task("POST", "/_a2a/rest/{tenant}/tasks/{id}:cancel", OVER),
+    rest_push("POST", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", PUSH),
+    rest_push("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", Sent::Nothing),
+    rest_push("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing),
+    rest_push("DELETE", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing),
+    rest_card("/_a2a/rest/extendedAgentCard"),
+    rest_push("POST", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", PUSH),
+    rest_push("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", Sent::Nothing),
+    rest_push("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing),
+    rest_push("DELETE", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing),
+    rest_card("/_a2a/rest/{tenant}/extendedAgentCard"),
     function("GET", Sent::Nothing),
     function("POST", Sent::Json(r#"{"do":"echo","value":3}"#)),
     open("control", "/"),

@@ -97,7 +97,7 @@ async fn a_call_of_the_plain_door_has_a_stream_too() {
     let body = json!({ "do": "echo", "value": "hi" }).to_string();
     let response = server.post("/probe", "application/json", body).send().await.unwrap();
     let id = response.headers()["pleat-task-id"].to_str().unwrap().to_owned();
-    let told = resubscribe(&server, &json!({ "id": id }), None).await;
+    let told = resubscribe(&server, &json!({ "id": id }), Some(0)).await;
     assert_whole(&told);
     assert_eq!(told[1].data["result"]["artifact"]["parts"][0]["text"], "hi");
 }

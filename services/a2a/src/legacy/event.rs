@@ -12,7 +12,7 @@ use pleat_domain::task::{Task, TaskState};
 use serde::Serialize;
 
 use super::task::{MetadataView, StatusView, shown_id, status_message};
-use super::view::{ArtifactView, MessageView, PartView};
+use super::view::{self, ArtifactView, MessageView};
 
 /// What every event repeats of its task.
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ impl EventStream {
         let (id, context) = (self.header.id.as_str(), self.header.context.as_str());
         let message = progress.note.as_deref().map(|note| {
             let message_id = Cow::Owned(format!("{id}-progress-{}", event.seq));
-            MessageView::new(message_id, Role::Agent, vec![PartView::text(note)], id, context)
+            MessageView::new(message_id, Role::Agent, vec![view::text(note)], id, context)
         });
         let status = StatusView::new(TaskState::Working, event.at, message);
         self.status_update(status, false, Some(EventMetadata::Progress { progress }))

@@ -4,9 +4,10 @@ use pleat_domain::ids::TaskId;
 use pleat_domain::message::{Message, Role, Source};
 use serde_json::value::RawValue;
 
-use super::{params, part};
 use crate::error::InvalidParams;
 use crate::fields::Fields;
+use crate::part::read::{self, Form};
+use crate::skill;
 
 pub(super) enum Sent<'a> {
     /// The input itself.
@@ -55,13 +56,13 @@ fn read_message<'a>(fields: &Fields<'_>, parts: &RawValue) -> Result<Sent<'a>, I
         "agent" => Role::Agent,
         _ => return Err(fields.invalid("role", "must be `user` or `agent`")),
     };
-    let skill = fields.object("metadata")?.map(|metadata| params::skill_name(&metadata)).transpose()?.flatten();
+    let skill = fields.object("metadata")?.map(|metadata| skill::named(&metadata)).transpose()?.flatten();
     let message = Message {
         // 0.1 messages have no id of their own; everything after them has.
         message_id: fields.identifier("messageId")?.unwrap_or_else(fresh_id),
         role,
         source: Source::A2aExternal,
-        content: part::read_all(parts, &fields.pointer_to("parts"))?,
+        content: read::all(parts, &fields.pointer_to("parts"), Form::Type)?,
         metadata: fields.map("metadata")?,
         reference_task_ids: Vec::new(),
         extensions: Vec::new(),

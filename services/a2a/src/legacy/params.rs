@@ -1,9 +1,6 @@
 //! The parameters of the legacy methods, read strictly: a fault names the place.
 
-use pleat_domain::content::Block;
 use pleat_domain::ids::ContextId;
-use pleat_domain::json::{self, Raw};
-use pleat_domain::message::Message;
 use pleat_domain::push::NewPush;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -11,7 +8,8 @@ use serde_json::{Map, Value};
 use super::{message, push};
 use crate::error::InvalidParams;
 use crate::fields::Fields;
-use crate::value::{NoInput, input_from_message};
+use crate::input::Input;
+use crate::skill;
 
 /// `tasks/send` and `tasks/sendSubscribe`.
 #[derive(Debug)]
@@ -28,49 +26,19 @@ pub struct SendParams {
     pub push: Option<NewPush>,
 }
 
-/// What was sent. A 0.1 message is one that has `role` and a `parts` array; anything else is the input itself.
-#[derive(Debug)]
-pub enum Input {
-    Value(Raw),
-    Message {
-        message: Message,
-        /// Set when the only data part named the skill: `{"skill", "input"}` gives `input`, any other object that
-        /// names a skill gives the rest of itself.
-        named: Option<Raw>,
-    },
-}
-
-impl Input {
-    /// The input of a new task, and the message it came in (none when the input says it all).
-    pub fn into_call(self, schema: Option<&Value>) -> Result<(Raw, Option<Message>), NoInput> {
-        match self {
-            Self::Message { message, named: Some(value) } => Ok((value, Some(message))),
-            other => other.into_answer(schema),
-        }
-    }
-
-    /// The same for a message that continues a task: its skill is known, so that a data part names none.
-    pub fn into_answer(self, schema: Option<&Value>) -> Result<(Raw, Option<Message>), NoInput> {
-        match self {
-            Self::Value(value) => Ok((value, None)),
-            Self::Message { message, .. } => Ok((input_from_message(&message, schema)?, Some(message))),
-        }
-    }
-}
-
 impl SendParams {
     pub fn parse(params: Option<&RawValue>) -> Result<Self, InvalidParams> {
         let fields = read(params)?;
         let metadata = fields.map("metadata")?;
-        let mut skill = match skill_name(&fields)? {
+        let mut skill = match skill::named(&fields)? {
             Some(name) => Some(name),
-            None => fields.object("metadata")?.map(|fields| skill_name(&fields)).transpose()?.flatten(),
+            None => fields.object("metadata")?.map(|fields| skill::named(&fields)).transpose()?.flatten(),
         };
         let input = match message::read(&fields, skill.is_some())? {
             message::Sent::Value(raw) => Input::Value(raw.to_owned()),
             message::Sent::Message { message, skill: hinted } => {
                 skill = skill.or(hinted);
-                let named = if skill.is_none() { named_by_data(&message) } else { None };
+                let named = if skill.is_none() { skill::named_by_data(&message) } else { None };
                 let (name, value) = named.unzip();
                 skill = skill.or(name);
                 Input::Message { message, named: value }
@@ -104,17 +72,6 @@ impl TaskParams {
     }
 }
 
-/// `skill` or `skillId`; both only when they agree.
-pub(super) fn skill_name(fields: &Fields<'_>) -> Result<Option<String>, InvalidParams> {
-    let (skill, alias) = (fields.string("skill")?, fields.string("skillId")?);
-    match (skill, alias) {
-        (Some(skill), Some(alias)) if skill != alias => {
-            Err(fields.invalid("skillId", "must be the same as `skill` when both are given"))
-        }
-        (skill, alias) => Ok(skill.or(alias)),
-    }
-}
-
 pub(super) fn required_id(fields: &Fields<'_>) -> Result<String, InvalidParams> {
     fields.identifier("id")?.ok_or_else(|| fields.invalid("id", "is missing; it must name a task"))
 }
@@ -128,22 +85,6 @@ fn session(fields: &Fields<'_>) -> Result<Option<ContextId>, InvalidParams> {
     let text = fields.identifier("sessionId")?;
     let refused = |_| fields.invalid("sessionId", "must have 1 to 256 bytes and no control characters");
     text.map(ContextId::try_from).transpose().map_err(refused)
-}
-
-fn named_by_data(message: &Message) -> Option<(String, Raw)> {
-    let mut data = message.content.iter().filter_map(|block| match block {
-        Block::Data { data, .. } => Some(data),
-        _ => None,
-    });
-    let (Some(Value::Object(object)), None) = (data.next(), data.next()) else { return None };
-    let key = ["skill", "skillId"].into_iter().find(|key| object.get(*key).is_some_and(Value::is_string))?;
-    let name = object.get(key)?.as_str()?.to_owned();
-    if let (Some(input), 2) = (object.get("input"), object.len()) {
-        return Some((name, json::raw(input)));
-    }
-    let rest: Map<String, Value> =
-        object.iter().filter(|(other, _)| *other != key).map(|(key, value)| (key.clone(), value.clone())).collect();
-    Some((name, json::raw(&rest)))
 }
 
 #[cfg(test)]

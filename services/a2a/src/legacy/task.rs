@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
 
-use super::view::{ArtifactView, MessageView, PartView};
+use super::view::{self, ArtifactView, MessageView};
 
 /// The answer. The history is left out unless it was asked for, as in 0.1.
 pub fn task_json(task: &Task, history_length: Option<u32>) -> TaskView<'_> {
@@ -63,7 +63,7 @@ impl TaskView<'_> {
         }
         let (task, id, context) = (self.task, self.id.as_str(), self.task.context.as_str());
         if task.history.is_empty() {
-            let parts = vec![PartView::of_input(&task.input)];
+            let parts = vec![view::of_input(&task.input)];
             return Some(vec![MessageView::new(Cow::Owned(format!("{id}-input")), Role::User, parts, id, context)]);
         }
         let views = task.history.iter().rev().filter_map(|message| MessageView::of_message(message, id, context));
@@ -114,7 +114,7 @@ pub(super) fn status_message<'a>(
 ) -> Option<MessageView<'a>> {
     let text = failure.map(|failure| failure.message.as_str()).or(ask.map(|ask| ask.prompt.as_str()))?;
     let message_id = format!("{id}-{}", at.unix_timestamp_nanos() / 1_000_000);
-    Some(MessageView::new(Cow::Owned(message_id), Role::Agent, vec![PartView::text(text)], id, context))
+    Some(MessageView::new(Cow::Owned(message_id), Role::Agent, vec![view::text(text)], id, context))
 }
 
 /// Machine-readable company of a status. `Failure::detail` is the owner's and has no field here.

@@ -6,9 +6,11 @@ mod watch;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use pleat_domain::{SkillName, TaskId, TaskState};
+use pleat_domain::{SkillName, TaskId, TaskState, timestamp};
 use serde::Deserialize;
 use serde_json::json;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use crate::arguments::skill_name;
 use crate::commands::{Context, parse};
@@ -75,6 +77,12 @@ struct ListArgs {
     /// Only of this conversation
     #[arg(long, value_name = "ID")]
     context: Option<String>,
+    /// Only of this caller, as `pleat tasks get` shows it
+    #[arg(long, value_name = "CALLER")]
+    caller: Option<String>,
+    /// Only those that changed then or later: a time, or how long ago (`90s`, `15m`, `2h`)
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    since: Option<String>,
     /// How many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: u32,
@@ -107,6 +115,8 @@ async fn list(filter: &ListArgs, context: &Context<'_>) -> Result<()> {
         ("skill", filter.skill.as_ref().map(ToString::to_string)),
         ("state", filter.state.map(|state| state.as_str().to_owned())),
         ("context", filter.context.clone()),
+        ("caller", filter.caller.clone()),
+        ("since", filter.since.clone()),
         ("limit", Some(filter.limit.to_string())),
         ("cursor", filter.cursor.clone()),
     ];
@@ -147,6 +157,27 @@ async fn cancel(id: TaskId, context: &Context<'_>) -> Result<()> {
     }
     let task: TaskView = parse(answer)?;
     Ok(context.output.line(&format!("{} {}", task.id, task.state))?)
+}
+
+/// For clap: a moment as the control API takes it.
+fn since(text: &str) -> Result<String, String> {
+    let moment = match ago(text) {
+        Some(ago) => OffsetDateTime::now_utc() - ago,
+        None => OffsetDateTime::parse(text, &Rfc3339)
+            .map_err(|_| "write a time such as 2026-11-16T10:00:00Z, or how long ago: 90s, 15m, 2h".to_owned())?,
+    };
+    Ok(timestamp::format(moment))
+}
+
+fn ago(text: &str) -> Option<time::Duration> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let number = i64::from(number.parse::<u32>().ok()?);
+    match unit {
+        "s" => Some(time::Duration::seconds(number)),
+        "m" => Some(time::Duration::minutes(number)),
+        "h" => Some(time::Duration::hours(number)),
+        _ => None,
+    }
 }
 
 /// For clap.

@@ -22,6 +22,7 @@ use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::hub::lock;
 use crate::keyring::{MasterKey, Signer};
+use crate::subscribe::Until;
 
 /// How often every node looks for receivers that nobody looks after.
 const LOOK: Duration = Duration::from_secs(1);
@@ -174,7 +175,7 @@ impl Engine {
         let Some(tenant) = self.inner.store.key_tenant(held.tenant).await? else { return Ok(Left::Rest(None)) };
         let receiver = self.receiver(held.tenant, held.task, &held.id, &held.sealed)?;
         let mut round = Round { held, receiver, slug: tenant.slug, tries: held.attempts, header: None };
-        let mut events = self.follow(held.tenant, held.task, held.delivered, None);
+        let mut events = self.follow(held.tenant, held.task, held.delivered, None, Until::TurnEnds);
         while let Some(event) = events.next().await {
             let event = match event {
                 Err(EngineError::TaskNotFound) => return Ok(Left::Rest(None)),

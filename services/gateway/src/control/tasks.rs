@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, Uri};
-use pleat_domain::{ContextId, SkillName, Task, TaskId, TaskState};
-use pleat_engine::TaskQuery;
+use pleat_domain::{Caller, ContextId, SkillName, Task, TaskId, TaskState};
+use pleat_engine::{TaskQuery, Until};
 use serde::Deserialize;
 use time::OffsetDateTime;
 
@@ -22,6 +22,8 @@ struct Filter {
     skill: Option<String>,
     state: Option<String>,
     context: Option<String>,
+    caller: Option<String>,
+    since: Option<String>,
     limit: Option<u32>,
     cursor: Option<String>,
 }
@@ -30,7 +32,10 @@ struct Filter {
 #[utoipa::path(get, operation_id = "listTasks", path = "/tenants/{tenant}/tasks",
     params(
         ("tenant" = String, Path), ("skill" = Option<String>, Query), ("state" = Option<String>, Query),
-        ("context" = Option<String>, Query), ("limit" = Option<u32>, Query, description = "1 to 100, 50 by default"),
+        ("context" = Option<String>, Query),
+        ("caller" = Option<String>, Query, description = "As a task's `caller` has it"),
+        ("since" = Option<String>, Query, description = "Changed then or later: a time as RFC 3339 writes it"),
+        ("limit" = Option<u32>, Query, description = "1 to 100, 50 by default"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before")),
     responses((status = 200, body = Tasks)), security(("key" = [])))]
 pub(crate) async fn list(State(app): State<App>, member: Member, uri: Uri) -> Result<Json<Tasks>, Problem> {
@@ -54,12 +59,24 @@ fn read(uri: &Uri) -> Result<TaskQuery, Problem> {
         return Err(Problem::invalid("`limit` must be 1 to 100"));
     }
     Ok(TaskQuery {
+        caller: filter.caller.map(caller_of).transpose()?,
+        since: filter.since.as_deref().map(moment_of).transpose()?,
         skill: skill.map_err(|fault| Problem::invalid(fault.to_string()))?,
         state: state.transpose()?,
         context: context.map_err(|fault| Problem::invalid(fault.to_string()))?,
         limit,
         before: filter.cursor.as_deref().map(place_of).transpose()?,
     })
+}
+
+fn caller_of(text: String) -> Result<Caller, Problem> {
+    let fits = !text.is_empty() && !text.chars().any(char::is_control);
+    fits.then(|| Caller::from_stored(text)).ok_or_else(|| Problem::invalid("`caller` must be the `caller` of a task"))
+}
+
+fn moment_of(text: &str) -> Result<OffsetDateTime, Problem> {
+    let time = OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339);
+    time.map_err(|_| Problem::invalid("`since` must be a time such as 2026-11-16T10:00:00Z"))
 }
 
 /// A place in the tenant's own list: it says nothing that its reader has not been shown.
@@ -118,6 +135,6 @@ pub(crate) async fn events(
 ) -> Result<Response, Problem> {
     let seen = sse::last_event_id(&headers)?.unwrap_or(0);
     let task = app.engine.tenant_task(&member.tenant, &member.principal, &id).await?;
-    let events = app.engine.events(&member.tenant, &task, seen);
-    Ok(sse::response(events, |event| serde_json::to_string(event).ok(), |problem| problem.into_text()))
+    let events = app.engine.events(&member.tenant, &task, seen, Until::TurnEnds);
+    Ok(sse::response(None, events, |event| serde_json::to_string(event).ok(), |problem| problem.into_text()))
 }

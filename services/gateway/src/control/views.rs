@@ -391,8 +391,9 @@ pub(crate) struct RolledBack {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskView {
     pub(crate) id: String,
-    pub(crate) skill: String,
-    pub(crate) version: i32,
+    /// None as long as its caller has been asked which one it wants.
+    pub(crate) skill: Option<String>,
+    pub(crate) version: Option<i32>,
     pub(crate) state: String,
     pub(crate) context_id: String,
     pub(crate) parent_task_id: Option<String>,
@@ -421,8 +422,8 @@ impl From<Task> for TaskView {
     fn from(task: Task) -> Self {
         Self {
             id: task.id.to_string(),
-            skill: task.skill.to_string(),
-            version: task.version,
+            version: task.skill.as_ref().map(|_| task.version),
+            skill: task.skill.map(String::from),
             state: task.state.as_str().to_owned(),
             context_id: task.context.into(),
             parent_task_id: task.parent.map(|id| id.to_string()),

@@ -65,7 +65,7 @@ pub(crate) async fn call(
 async fn stream(app: &App, invocation: Invocation) -> Result<Response, Problem> {
     let (task, events) = app.engine.start(invocation).await?;
     let write = |event: &pleat_domain::Event| serde_json::to_string(&public(event)).ok();
-    let mut response = sse::response(events, write, |problem| problem.into_text());
+    let mut response = sse::response(None, events, write, |problem| problem.into_text());
     response.headers_mut().insert(TASK_ID, task_id(&task));
     Ok(response)
 }

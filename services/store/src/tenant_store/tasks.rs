@@ -2,7 +2,7 @@
 //! waits for its caller, which no node holds.
 
 use pleat_domain::event::StatusChange;
-use pleat_domain::{Caller, ContextId, Event, EventBody, SkillName, Task, TaskId, TaskState};
+use pleat_domain::{Caller, Event, EventBody, Task, TaskId, TaskState};
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -12,30 +12,11 @@ use crate::rows::{EventRow, TASK_COLUMNS, TaskRow};
 use crate::tenant_store::TenantStore;
 use crate::wake::Wake;
 
-/// Which tasks to list. The default is the newest 50 of the tenant.
-#[derive(Debug, Clone)]
-pub struct TaskFilter {
-    /// Only this caller's.
-    pub owner: Option<Caller>,
-    pub skill: Option<SkillName>,
-    pub state: Option<TaskState>,
-    pub context: Option<ContextId>,
-    pub limit: u32,
-    /// The last task of the page before: its `updated_at` and id.
-    pub before: Option<(OffsetDateTime, TaskId)>,
-}
-
 /// A send that was recorded under an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
     pub task: TaskId,
     pub fingerprint: Vec<u8>,
-}
-
-impl Default for TaskFilter {
-    fn default() -> Self {
-        Self { owner: None, skill: None, state: None, context: None, limit: 50, before: None }
-    }
 }
 
 impl TenantStore {
@@ -78,15 +59,6 @@ impl TenantStore {
             .fetch_all(self.readers())
             .await?;
         Ok(rows.into_iter().map(EventRow::event).collect())
-    }
-
-    /// The newest status first.
-    pub async fn list_tasks(&self, filter: TaskFilter) -> Result<Vec<Task>, StoreError> {
-        let mut transaction = self.begin().await?;
-        let mut query = self.list_query(&filter);
-        let rows = query.build_query_as::<TaskRow>().fetch_all(&mut *transaction).await?;
-        transaction.commit().await?;
-        rows.into_iter().map(TaskRow::task).collect()
     }
 
     /// Cancels a task that waits for input or authorization, with its event; `false` when it does not wait (any more).
@@ -132,33 +104,6 @@ impl TenantStore {
         Ok(found.map(|(task, fingerprint)| Sent { task: TaskId::from_uuid(task), fingerprint }))
     }
 
-    fn list_query(&self, filter: &TaskFilter) -> QueryBuilder<Postgres> {
-        let mut query = QueryBuilder::new("SELECT ");
-        query.push(TASK_COLUMNS).push(" FROM tasks WHERE tenant_id = ").push_bind(self.tenant.as_uuid());
-        query.push(" AND id >= ").push_bind(self.oldest());
-        if let Some(owner) = &filter.owner {
-            query.push(" AND caller = ").push_bind(owner.as_str());
-        }
-        if let Some(skill) = &filter.skill {
-            query.push(" AND skill = ").push_bind(skill.as_str());
-        }
-        if let Some(state) = filter.state {
-            query.push(" AND state = ").push_bind(state.to_code());
-        }
-        if let Some(context) = &filter.context {
-            // A context that follows from the task's id is not stored.
-            match task_of(context) {
-                Some(task) => query.push(" AND context_id IS NULL AND id = ").push_bind(task.as_uuid()),
-                None => query.push(" AND context_id = ").push_bind(context.as_str()),
-            };
-        }
-        if let Some((at, id)) = filter.before {
-            query.push(" AND (updated_at, id) < (").push_bind(at).push(", ").push_bind(id.as_uuid()).push(")");
-        }
-        query.push(" ORDER BY updated_at DESC, id DESC LIMIT ").push_bind(i64::from(filter.limit));
-        query
-    }
-
     async fn waiting(&self, connection: &mut PgConnection, id: TaskId) -> Result<Option<Task>, StoreError> {
         let mut query = QueryBuilder::<Postgres>::new("SELECT ");
         query.push(TASK_COLUMNS).push(" FROM tasks WHERE tenant_id = ").push_bind(self.tenant.as_uuid());
@@ -200,11 +145,4 @@ impl TenantStore {
         .await?;
         Ok(())
     }
-}
-
-/// The task whose id gives this context, if it has that form.
-fn task_of(context: &ContextId) -> Option<TaskId> {
-    let digits = context.as_str().strip_prefix("ctx_")?;
-    let task: TaskId = format!("task_{digits}").parse().ok()?;
-    (ContextId::of_task(task) == *context).then_some(task)
 }

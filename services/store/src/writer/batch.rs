@@ -1,5 +1,6 @@
 //! A batch as columns: what the statement's UNNEST takes.
 
+use pleat_domain::SkillName;
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
@@ -61,7 +62,7 @@ fn bind_tasks<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {
     query
         .bind(column(commits, |commit| commit.commit.tenant.as_uuid()))
         .bind(column(commits, Encoded::id))
-        .bind(texts(commits, |commit| Some(commit.task().skill.as_str())))
+        .bind(texts(commits, |commit| commit.task().skill.as_ref().map(SkillName::as_str)))
         .bind(column(commits, |commit| commit.task().version))
         .bind(texts(commits, |commit| commit.context.as_deref()))
         .bind(column(commits, |commit| commit.task().parent.map(|parent| parent.as_uuid())))

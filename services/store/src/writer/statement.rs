@@ -135,7 +135,7 @@ DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHE
 /// Without the bounds, the join would visit every partition.
 const UPDATED: &str = "\
 , updated AS (\
-UPDATE tasks t SET state = u.state, failure = u.failure::json, \
+UPDATE tasks t SET skill = u.skill, version = u.version, state = u.state, failure = u.failure::json, \
 ask = CASE WHEN u.state = 1 THEN t.ask ELSE u.ask::json END, \
 input = coalesce(u.input::json, t.input), history = u.history::json, artifacts = u.artifacts::json, \
 attempt = u.attempt, turn = u.turn, last_seq = u.last_seq, cpu_us = u.cpu_us, wall_us = u.wall_us, \

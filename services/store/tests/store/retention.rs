@@ -71,7 +71,7 @@ async fn past_its_time_a_task_does_not_exist_for_any_reader() {
         assert_eq!(handle.task(id, None).await.unwrap().is_some(), visible);
         assert_eq!(!handle.events_after(id, 0, 10).await.unwrap().is_empty(), visible);
         assert_eq!(handle.task_by_alias(&caller("a"), &alias).await.unwrap().is_some(), visible);
-        assert_eq!(handle.list_tasks(TaskFilter::default()).await.unwrap().len(), usize::from(visible));
+        assert_eq!(handle.list_tasks(&TaskFilter::default()).await.unwrap().tasks.len(), usize::from(visible));
         assert_eq!(handle.logs(LogFilter::default()).await.unwrap().len(), usize::from(visible));
     }
 }

@@ -113,7 +113,7 @@ pub fn task() -> Task {
     let at = now();
     Task {
         id,
-        skill: SkillName::parse("echo").unwrap(),
+        skill: Some(SkillName::parse("echo").unwrap()),
         version: 1,
         context: ContextId::of_task(id),
         parent: None,

@@ -170,3 +170,18 @@ async fn a_waiting_task_is_cancelled_with_its_event_and_a_running_one_is_not() {
     let read = handle.task(derived.id, None).await.unwrap().unwrap();
     assert_eq!((read.state, read.last_seq), (TaskState::Canceled, 3));
 }
+
+#[tokio::test]
+async fn a_task_without_a_skill_gets_one_with_its_first_turn() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let asking = Task { skill: None, version: 0, turn: 0, state: TaskState::InputRequired, ..task() };
+    fixture.store.writer().commit(plain(&tenant, &asking, Change::Insert)).await.unwrap();
+    let read = handle.task(asking.id, None).await.unwrap().unwrap();
+    assert_eq!(spelled(&read), spelled(&asking));
+    let chosen = Task { skill: task().skill, version: 2, turn: 1, ..then(&asking, TaskState::Working) };
+    let written = fixture.store.writer().commit(step(&tenant, &chosen, Change::Resume)).await.unwrap();
+    assert_eq!(written, Written::Done);
+    let read = handle.task(asking.id, None).await.unwrap().unwrap();
+    assert_eq!((read.skill, read.version, read.turn), (task().skill, 2, 1));
+}

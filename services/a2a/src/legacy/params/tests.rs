@@ -1,6 +1,8 @@
 //! Parameters of both shapes, the documented requests verbatim, and each way to get them wrong.
 
 use insta::assert_snapshot;
+use pleat_domain::json;
+use pleat_domain::message::Message;
 use serde_json::json;
 
 use super::*;
@@ -263,7 +265,7 @@ fn faults_of_messages_say_where() {
     `file` is missing; it must be an object at /message/parts/0/file
     `bytes` and `uri` are both missing; send one of them at /message/parts/0/file/bytes
     `uri` and `bytes` exclude each other; send one of them at /message/parts/0/file/uri
-    `bytes` must be base64, with its padding at /message/parts/0/file/bytes
+    `bytes` must be base64 at /message/parts/0/file/bytes
     `uri` must not be empty at /message/parts/0/file/uri
     `name` must be a string at /message/parts/0/file/name
     "#);

@@ -20,7 +20,7 @@ pub(in crate::legacy) fn id() -> TaskId {
 fn task(state: TaskState) -> Task {
     Task {
         id: id(),
-        skill: SkillName::parse("weather-lookup").unwrap(),
+        skill: Some(SkillName::parse("weather-lookup").unwrap()),
         version: 3,
         context: ContextId::try_from("ctx-1".to_owned()).unwrap(),
         parent: None,

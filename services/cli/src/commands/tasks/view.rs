@@ -12,7 +12,8 @@ use crate::progress::{blocks_text, value_text};
 #[serde(rename_all = "camelCase")]
 pub struct TaskView {
     pub id: String,
-    pub skill: String,
+    /// None as long as its caller has been asked which one it wants.
+    pub skill: Option<String>,
     pub version: Option<i64>,
     pub state: String,
     pub context_id: Option<String>,
@@ -48,7 +49,8 @@ pub struct AskView {
 
 impl TaskView {
     pub fn skill_and_version(&self) -> String {
-        self.version.map_or_else(|| self.skill.clone(), |version| format!("{} v{version}", self.skill))
+        let skill = self.skill.as_deref().unwrap_or("-");
+        self.version.map_or_else(|| skill.to_owned(), |version| format!("{skill} v{version}"))
     }
 
     pub fn took(&self) -> String {
@@ -65,7 +67,12 @@ impl TaskView {
 
     /// For a task that ended without a result.
     pub fn into_end(self) -> TaskEnd {
-        let mut end = TaskEnd { skill: self.skill, task: Some(self.id), state: self.state, ..TaskEnd::default() };
+        let mut end = TaskEnd {
+            skill: self.skill.unwrap_or_default(),
+            task: Some(self.id),
+            state: self.state,
+            ..TaskEnd::default()
+        };
         if let Some(failure) = self.failure {
             end.reason = Some(failure.reason);
             end.code = failure.code;

@@ -1,0 +1,170 @@
+//! The methods of 0.3 and 1.0, for JSON-RPC and for the HTTP+JSON binding alike.
+
+use axum::response::Response;
+use futures::StreamExt;
+use http::HeaderMap;
+use pleat_a2a::Shape;
+use pleat_a2a::messages::{Call, Dialect, ListParams, PageView, SendParams, SentView, Show, TaskParams, TaskView};
+use pleat_domain::Task;
+use pleat_engine::{EventStream, ListQuery, Until};
+
+use super::answer::Wire;
+use super::push;
+use super::sending::{Named, Sending, Sent, translate};
+use crate::app::App;
+use crate::extract::Visitor;
+use crate::problem::Problem;
+use crate::sse;
+use crate::tenant::card;
+
+pub(super) async fn perform(
+    app: &App,
+    visitor: Visitor,
+    headers: &HeaderMap,
+    call: Call,
+    wire: Wire,
+) -> Result<Response, Problem> {
+    if call.tenant().is_some_and(|named| named != visitor.site.tenant.slug.as_str()) {
+        return Err(Problem::other_tenant());
+    }
+    match call {
+        Call::Send(params) => send(app, visitor, headers, params, wire).await,
+        Call::Stream(params) => stream(app, visitor, headers, params, wire).await,
+        Call::Get(params) => get(app, &visitor, &params, &wire).await,
+        Call::List(params) => list(app, &visitor, params, &wire).await,
+        Call::Cancel(params) => cancel(app, &visitor, &params, &wire).await,
+        Call::Subscribe(params) => subscribe(app, &visitor, headers, &params.id, wire).await,
+        Call::SetPush(params, config) => push::keep(app, &visitor, &params, config, &wire).await,
+        Call::GetPush(params) => push::show(app, &visitor, &params, &wire).await,
+        Call::ListPushes(params) => push::list(app, &visitor, &params, &wire).await,
+        Call::DeletePush(params) => push::delete(app, &visitor, &params, &wire).await,
+        Call::ExtendedCard { .. } => extended_card(app, &visitor, &wire).await,
+    }
+}
+
+async fn send(
+    app: &App,
+    visitor: Visitor,
+    headers: &HeaderMap,
+    params: SendParams,
+    wire: Wire,
+) -> Result<Response, Problem> {
+    let (show, wait) = (Show::whole(params.history_length), params.wait);
+    let task = match translate(app, visitor, headers, sending(params, &wire)).await? {
+        Sent::New(invocation) if wait => app.engine.send(*invocation).await?,
+        Sent::New(invocation) => app.engine.start(*invocation).await?.0,
+        Sent::Later(turn) if wait => app.engine.send_turn(*turn).await?,
+        Sent::Later(turn) => app.engine.start_turn(*turn).await?.0,
+        Sent::Unclear(question) => app.engine.ask_for_skill(*question).await?,
+    };
+    Ok(wire.result(&SentView::new(wire.dialect(), &task, show)))
+}
+
+/// The task as it was before the turn, then everything that the turn brings.
+async fn stream(
+    app: &App,
+    visitor: Visitor,
+    headers: &HeaderMap,
+    params: SendParams,
+    wire: Wire,
+) -> Result<Response, Problem> {
+    let (show, tenant) = (Show::whole(params.history_length), visitor.site.tenant.clone());
+    let (first, events) = match translate(app, visitor, headers, sending(params, &wire)).await? {
+        Sent::New(invocation) => {
+            let (task, events) = app.engine.start(*invocation).await?;
+            (task.before_events(), events)
+        }
+        Sent::Later(turn) => {
+            let (task, events) = app.engine.start_turn(*turn).await?;
+            // The first event of the turn is in it already, and comes again.
+            let last_seq = task.last_seq.saturating_sub(1);
+            (Task { last_seq, ..Task::clone(&task) }, events)
+        }
+        Sent::Unclear(question) => {
+            let task = app.engine.ask_for_skill(*question).await?;
+            (task.before_events(), app.engine.events(&tenant, &task, 0, Until::TurnEnds))
+        }
+    };
+    Ok(wire.stream(&first, Some((&first, show)), events))
+}
+
+fn sending(params: SendParams, wire: &Wire) -> Sending {
+    Sending {
+        skill: params.skill,
+        input: params.input,
+        task: params.task.map(Named::Existing),
+        context: params.context,
+        push: params.push,
+        door: wire.dialect().door(),
+    }
+}
+
+async fn get(app: &App, visitor: &Visitor, params: &TaskParams, wire: &Wire) -> Result<Response, Problem> {
+    let task = app.engine.task(&visitor.site.tenant, &visitor.principal, &params.id).await?;
+    Ok(wire.result(&TaskView::new(wire.dialect(), &task, Show::whole(params.history_length))))
+}
+
+async fn cancel(app: &App, visitor: &Visitor, params: &TaskParams, wire: &Wire) -> Result<Response, Problem> {
+    let task = app.engine.cancel(&visitor.site.tenant, &visitor.principal, &params.id).await?;
+    Ok(wire.result(&TaskView::new(wire.dialect(), &task, Show::whole(params.history_length))))
+}
+
+async fn list(app: &App, visitor: &Visitor, params: ListParams, wire: &Wire) -> Result<Response, Problem> {
+    let show = Show { history: params.history_length, artifacts: params.artifacts };
+    let query = ListQuery {
+        context: params.context,
+        state: params.state,
+        since: params.since,
+        size: params.page_size,
+        token: params.page_token,
+        artifacts: params.artifacts,
+        history: params.history_length != Some(0),
+    };
+    let page = app.engine.visible_tasks(&visitor.site.tenant, &visitor.principal, query).await?;
+    let (next, size) = (page.next.as_deref(), params.page_size);
+    Ok(wire.result(&PageView::new(wire.dialect(), &page.tasks, show, next, size, page.total)))
+}
+
+/// The task as it is, then what follows: in 0.3 to the end of a turn, in 1.0 to that of the task. Who names the last
+/// event that it has seen gets exactly what follows that one, also of a task that is over.
+pub(super) async fn subscribe(
+    app: &App,
+    visitor: &Visitor,
+    headers: &HeaderMap,
+    id: &str,
+    wire: Wire,
+) -> Result<Response, Problem> {
+    let (tenant, seen) = (&visitor.site.tenant, sse::last_event_id(headers)?);
+    let task = app.engine.task(tenant, &visitor.principal, id).await?;
+    let dialect = wire.dialect();
+    if let Some(seen) = seen {
+        let until = if dialect == Dialect::V1 { Until::TaskEnds } else { Until::TurnEnds };
+        let events = app.engine.events(tenant, &task, seen, until);
+        return Ok(wire.stream(&task, None, events));
+    }
+    if task.state.is_terminal() && dialect == Dialect::V1 {
+        return Err(Problem::nothing_to_follow(task.state.as_str()));
+    }
+    let now = app.engine.snapshot(tenant, task).await?;
+    let events = app.engine.events(tenant, &now, now.last_seq, Until::TaskEnds);
+    let events = if dialect == Dialect::V1 { events } else { one_turn(events) };
+    Ok(wire.stream(&now, Some((&now, Show::whole(None))), events))
+}
+
+/// A client of 1.0 gets nothing that it does not know.
+async fn extended_card(app: &App, visitor: &Visitor, wire: &Wire) -> Result<Response, Problem> {
+    let shape = if wire.dialect() == Dialect::V1 { Shape::Pure } else { Shape::Hybrid };
+    Ok(wire.result(&card::extended(app, visitor, shape).await?))
+}
+
+/// Up to the first event that ends a turn.
+fn one_turn(events: EventStream) -> EventStream {
+    Box::pin(futures::stream::unfold((events, false), |(mut events, over)| async move {
+        if over {
+            return None;
+        }
+        let event = events.next().await?;
+        let over = event.as_ref().is_ok_and(|event| event.ends_turn());
+        Some((event, (events, over)))
+    }))
+}
