@@ -5,6 +5,7 @@ mod conversation;
 mod crossing;
 mod files;
 mod listing;
+mod push;
 mod refusals;
 mod streams;
 

@@ -16,7 +16,7 @@ use crate::harness::TestServer;
 pub use receiver::{Answer, Heard, Receiver};
 
 /// A platform that may tell receivers on this machine, and does not wait long between attempts.
-async fn platform() -> TestServer {
+pub async fn platform() -> TestServer {
     platform_with(|_| {}).await
 }
 

@@ -152,18 +152,16 @@ const fn rest_task(method: &'static str, path: &'static str, right: &'static str
     Row { wrong_caller: Some(NOT_FOUND_STATUS), ..row }
 }
 
-const PUSH: Sent = Sent::Json(r#"{"url":"https://example.com/hook"}"#);
+const PUSH: Sent = Sent::Json(r#"{"id":"default","url":"https://receiver.invalid/"}"#);
 
-/// There are no push notifications yet, for anybody.
-const fn rest_push(method: &'static str, path: &'static str, sent: Sent) -> Row {
-    let row = rest(method, path, sent, OVER, OVER);
-    Row { wrong_scope: ("deploy", OVER), wrong_caller: Some(OVER), ..row }
+/// Only who has a key is told anything.
+const fn rest_push(method: &'static str, path: &'static str, sent: Sent, right: &'static str) -> Row {
+    let row = rest(method, path, sent, NO_KEY_STATUS, right);
+    Row { wrong_caller: Some(NOT_FOUND_STATUS), ..row }
 }
 
-/// Nor an extended card.
 const fn rest_card(path: &'static str) -> Row {
-    let row = rest("GET", path, Sent::Nothing, NOT_FOUND_STATUS, NOT_FOUND_STATUS);
-    Row { wrong_scope: ("deploy", NOT_FOUND_STATUS), ..row }
+    rest("GET", path, Sent::Nothing, NO_KEY_STATUS, OK)
 }
 
 const VALUE: Sent = Sent::Json(r#"{"value":"x"}"#);
@@ -213,15 +211,15 @@ pub const ROWS: &[Row] = &[
     rest_task("GET", "/_a2a/rest/{tenant}/tasks/{id}:subscribe", OVER),
     rest_task("POST", "/_a2a/rest/{tenant}/tasks/{id}:subscribe", OVER),
     rest_task("POST", "/_a2a/rest/{tenant}/tasks/{id}:cancel", OVER),
-    rest_push("POST", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", PUSH),
-    rest_push("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", Sent::Nothing),
-    rest_push("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing),
-    rest_push("DELETE", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing),
+    rest_push("POST", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", PUSH, OK),
+    rest_push("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", Sent::Nothing, OK),
+    rest_push("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
+    rest_push("DELETE", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
     rest_card("/_a2a/rest/extendedAgentCard"),
-    rest_push("POST", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", PUSH),
-    rest_push("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", Sent::Nothing),
-    rest_push("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing),
-    rest_push("DELETE", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing),
+    rest_push("POST", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", PUSH, OK),
+    rest_push("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", Sent::Nothing, OK),
+    rest_push("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
+    rest_push("DELETE", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
     rest_card("/_a2a/rest/{tenant}/extendedAgentCard"),
     function("GET", Sent::Nothing),
     function("POST", Sent::Json(r#"{"do":"echo","value":3}"#)),

@@ -21,7 +21,7 @@ use crate::problem::Problem;
 use crate::site::TenantSite;
 
 /// What is there beside A2A itself.
-const SERVED: Served = Served { push_notifications: false, mcp: false };
+const SERVED: Served = Served { push_notifications: true, mcp: false };
 
 /// A deploy must be seen at once: caches may keep the card, but ask whether it changed.
 const CACHING: HeaderValue = HeaderValue::from_static("public, max-age=0, must-revalidate");
