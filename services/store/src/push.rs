@@ -108,17 +108,23 @@ impl Store {
     }
 }
 
-/// Whoever holds one and gave no sign of life for the length of a lease holds it no more.
+/// Whoever holds one and gave no sign of life for the length of a lease holds it no more. They are found first and locked
+/// then, if nobody has claimed them in between, as with lost tasks.
 async fn claim(pool: &PgPool, lease: &Lease, but: &[TenantId], most: usize) -> Result<Vec<HeldPush>, StoreError> {
     let own = lease.current();
     let but: Vec<Uuid> = but.iter().map(TenantId::as_uuid).collect();
     let rows = sqlx::query_as::<_, HeldRow>(
         "WITH chosen AS (
-             SELECT c.task_id, c.id FROM push_configs c
-             WHERE c.next_at <= now() AND c.tenant_id <> ALL ($4) AND (c.holder IS NULL OR NOT EXISTS (
-                 SELECT FROM nodes n WHERE n.id = c.holder AND n.epoch = c.holder_epoch
-                     AND n.beat_at > now() - make_interval(secs => $3)))
-             ORDER BY c.next_at LIMIT $5 FOR UPDATE OF c SKIP LOCKED
+             SELECT c.task_id, c.id
+             FROM (SELECT d.task_id, d.id, d.holder, d.holder_epoch FROM push_configs d
+                   WHERE d.next_at <= now() AND d.tenant_id <> ALL ($4) AND NOT EXISTS (
+                       SELECT FROM nodes n WHERE n.id = d.holder AND n.epoch = d.holder_epoch
+                           AND n.beat_at > now() - make_interval(secs => $3))
+                   ORDER BY d.next_at LIMIT $5) found
+             JOIN push_configs c ON c.task_id = found.task_id AND c.id = found.id
+             WHERE c.next_at <= now() AND c.holder IS NOT DISTINCT FROM found.holder
+                 AND c.holder_epoch IS NOT DISTINCT FROM found.holder_epoch
+             FOR UPDATE OF c SKIP LOCKED
          )
          UPDATE push_configs c SET holder = $1, holder_epoch = $2, held_at = now()
          FROM chosen WHERE c.task_id = chosen.task_id AND c.id = chosen.id

@@ -115,6 +115,21 @@ async fn a_lost_nodes_receivers_are_taken_over_and_it_records_nothing_more() {
 }
 
 #[tokio::test]
+async fn however_many_look_at_once_each_receiver_is_claimed_by_one() {
+    let fixture = Fixture::new().await;
+    let (_, handle) = fixture.tenant("acme").await;
+    let (second, third) = (second_node(&fixture).await, second_node(&fixture).await);
+    for _ in 0..20 {
+        let id = running().id;
+        for number in 0..5 {
+            handle.set_push(id, &entry(&number.to_string())).await.unwrap();
+        }
+        let (one, two, three) = tokio::join!(claim(&fixture.store), claim(&second), claim(&third));
+        assert_eq!(one.len() + two.len() + three.len(), 5, "{one:?} {two:?} {three:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_wake_counts_also_while_somebody_looks_after_it() {
     let fixture = Fixture::new().await;
     let (_, handle) = fixture.tenant("acme").await;
