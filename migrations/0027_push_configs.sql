@@ -17,7 +17,8 @@ CREATE TABLE push_configs (
     next_at timestamptz DEFAULT now(),
     -- Tried too often: nothing is sent until somebody asks for it.
     dead boolean NOT NULL DEFAULT false,
-    -- The node that looks after it, as with the lease of a task; NULL: none.
+    -- The node that looks after it, as with the lease of a task; NULL: none. Since when tells one time from another, also
+    -- of the same node.
     holder uuid,
     holder_epoch bigint,
     held_at timestamptz,
@@ -47,7 +48,7 @@ $$;
 
 -- A node lays down what it looked after. Somebody who woke it meanwhile is not overlooked.
 CREATE FUNCTION pleat_rest_push(
-    tenant uuid, task uuid, push text, node uuid, epoch bigint, through integer, pause interval
+    tenant uuid, task uuid, push text, node uuid, since timestamptz, through integer, pause interval
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('app.tenant', tenant::text, true);
@@ -55,7 +56,7 @@ BEGIN
         delivered = greatest(c.delivered, through),
         next_at = CASE WHEN c.next_at > c.held_at THEN now() ELSE now() + pause END,
         holder = NULL
-    WHERE c.tenant_id = tenant AND c.task_id = task AND c.id = push AND c.holder = node AND c.holder_epoch = epoch;
+    WHERE c.tenant_id = tenant AND c.task_id = task AND c.id = push AND c.holder = node AND c.held_at = since;
 END
 $$;
 

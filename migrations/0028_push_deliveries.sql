@@ -46,7 +46,7 @@ $$;
 
 -- One attempt, and what follows from it for the receiver, if the node still looks after it. `pause`: until the next one.
 CREATE FUNCTION pleat_push_tried(
-    tenant uuid, task uuid, push text, node uuid, epoch bigint,
+    tenant uuid, task uuid, push text, node uuid, since timestamptz,
     message uuid, event integer, became text, tries integer, pause interval, answer integer, reason text, took integer
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -59,7 +59,7 @@ BEGIN
         next_at = CASE became WHEN 'delivered' THEN c.next_at WHEN 'retrying' THEN now() + pause END,
         dead = became = 'dead',
         holder = CASE WHEN became = 'delivered' THEN c.holder END
-    WHERE c.tenant_id = tenant AND c.task_id = task AND c.id = push AND c.holder = node AND c.holder_epoch = epoch
+    WHERE c.tenant_id = tenant AND c.task_id = task AND c.id = push AND c.holder = node AND c.held_at = since
     RETURNING c.destination INTO receiver;
     IF NOT FOUND THEN
         RETURN false;

@@ -1,9 +1,11 @@
 //! Receivers that have something to hear: which node looks after which. What they are told is not decided here.
 
+use std::time::Duration;
+
 use pleat_domain::{Dialect, TaskId, TenantId};
 use sqlx::postgres::types::PgInterval;
 use sqlx::{FromRow, PgPool};
-use std::time::Duration;
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -23,7 +25,8 @@ pub struct HeldPush {
     pub delivered: u32,
     /// How often the next one was tried in vain.
     pub attempts: u32,
-    epoch: i64,
+    /// Since when: another time, also of this node, is not this one.
+    held_at: OffsetDateTime,
 }
 
 /// One attempt to tell a receiver of one event.
@@ -78,7 +81,7 @@ impl Store {
                 .bind(held.task.as_uuid())
                 .bind(&held.id)
                 .bind(self.node().as_uuid())
-                .bind(held.epoch)
+                .bind(held.held_at)
                 .bind(attempt.message)
                 .bind(integer(attempt.seq))
                 .bind(attempt.became.as_str())
@@ -99,7 +102,7 @@ impl Store {
             .bind(held.task.as_uuid())
             .bind(&held.id)
             .bind(self.node().as_uuid())
-            .bind(held.epoch)
+            .bind(held.held_at)
             .bind(integer(through))
             .bind(pause.map(interval))
             .execute(self.readers())
@@ -128,7 +131,8 @@ async fn claim(pool: &PgPool, lease: &Lease, but: &[TenantId], most: usize) -> R
          )
          UPDATE push_configs c SET holder = $1, holder_epoch = $2, held_at = now()
          FROM chosen WHERE c.task_id = chosen.task_id AND c.id = chosen.id
-         RETURNING c.tenant_id, c.task_id, c.id, c.dialect, c.destination, c.sealed, c.delivered, c.attempts",
+         RETURNING c.tenant_id, c.task_id, c.id, c.dialect, c.destination, c.sealed, c.delivered, c.attempts,
+             c.held_at",
     )
     .bind(own.node)
     .bind(own.epoch)
@@ -137,7 +141,7 @@ async fn claim(pool: &PgPool, lease: &Lease, but: &[TenantId], most: usize) -> R
     .bind(i64::try_from(most).unwrap_or(i64::MAX))
     .fetch_all(pool)
     .await?;
-    rows.into_iter().map(|row| row.held(own.epoch)).collect()
+    rows.into_iter().map(HeldRow::held).collect()
 }
 
 #[derive(FromRow)]
@@ -150,10 +154,11 @@ struct HeldRow {
     sealed: Vec<u8>,
     delivered: i32,
     attempts: i32,
+    held_at: OffsetDateTime,
 }
 
 impl HeldRow {
-    fn held(self, epoch: i64) -> Result<HeldPush, StoreError> {
+    fn held(self) -> Result<HeldPush, StoreError> {
         Ok(HeldPush {
             tenant: TenantId::from_row(self.tenant_id),
             task: TaskId::from_uuid(self.task_id),
@@ -163,7 +168,7 @@ impl HeldRow {
             sealed: self.sealed,
             delivered: self.delivered.unsigned_abs(),
             attempts: self.attempts.unsigned_abs(),
-            epoch,
+            held_at: self.held_at,
         })
     }
 }

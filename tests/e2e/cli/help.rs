@@ -63,8 +63,16 @@ async fn every_command_has_help_with_an_example_of_itself() {
             left.extend(commands(&text).into_iter().map(|name| [path.clone(), vec![name]].concat()));
         }
     }
-    let below =
-        [("tasks", 5), ("secrets", 4), ("settings", 4), ("keys", 3), ("issuers", 4), ("tenants", 5), ("card", 4)];
+    let below = [
+        ("tasks", 5),
+        ("secrets", 4),
+        ("settings", 4),
+        ("keys", 3),
+        ("issuers", 4),
+        ("tenants", 5),
+        ("card", 4),
+        ("push", 4),
+    ];
     let below: usize = below.into_iter().map(|(_, commands)| commands).sum();
     assert_eq!(walked, 1 + known.len() + below, "these have commands of their own");
 }

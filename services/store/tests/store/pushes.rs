@@ -11,6 +11,9 @@ use uuid::Uuid;
 
 use crate::support::{Fixture, caller, plain, running, step, task};
 
+/// The same on every node.
+const LEASE: Duration = Duration::from_secs(3);
+
 fn entry(id: &str) -> PushEntry {
     PushEntry {
         id: id.to_owned(),
@@ -41,8 +44,7 @@ async fn claim(store: &Store) -> Vec<HeldPush> {
 }
 
 async fn second_node(fixture: &Fixture) -> Store {
-    let config =
-        StoreConfig { readers: 3, lease: Duration::from_millis(600), ..StoreConfig::new(fixture.url.as_str()) };
+    let config = StoreConfig { readers: 3, lease: LEASE, ..StoreConfig::new(fixture.url.as_str()) };
     Store::open(config).await.unwrap()
 }
 
@@ -71,7 +73,7 @@ async fn a_receiver_given_with_a_task_is_kept_with_it_or_not_at_all() {
 
 #[tokio::test]
 async fn one_node_looks_after_a_receiver_until_it_lays_it_down() {
-    let fixture = Fixture::with(|config| config.lease = Duration::from_millis(600)).await;
+    let fixture = Fixture::with(|config| config.lease = LEASE).await;
     let (_, handle) = fixture.tenant("acme").await;
     let id = running().id;
     handle.set_push(id, &entry("one")).await.unwrap();
@@ -98,7 +100,7 @@ async fn one_node_looks_after_a_receiver_until_it_lays_it_down() {
 
 #[tokio::test]
 async fn a_lost_nodes_receivers_are_taken_over_and_it_records_nothing_more() {
-    let fixture = Fixture::with(|config| config.lease = Duration::from_millis(600)).await;
+    let fixture = Fixture::with(|config| config.lease = LEASE).await;
     let (_, handle) = fixture.tenant("acme").await;
     handle.set_push(running().id, &entry("one")).await.unwrap();
     let lost = claim(&fixture.store).await.remove(0);
@@ -116,7 +118,7 @@ async fn a_lost_nodes_receivers_are_taken_over_and_it_records_nothing_more() {
 
 #[tokio::test]
 async fn however_many_look_at_once_each_receiver_is_claimed_by_one() {
-    let fixture = Fixture::new().await;
+    let fixture = Fixture::with(|config| config.lease = LEASE).await;
     let (_, handle) = fixture.tenant("acme").await;
     let (second, third) = (second_node(&fixture).await, second_node(&fixture).await);
     for _ in 0..20 {
@@ -163,7 +165,13 @@ async fn a_receiver_that_is_given_up_rests_until_it_is_retried_or_replaced() {
     assert_eq!((held.delivered, held.attempts), (0, 0));
     handle.set_push(id, &PushEntry { delivered: 4, ..entry("one") }).await.unwrap();
     assert!(!fixture.store.push_tried(&held, &attempt(1, 1, PushBecame::Delivered)).await.unwrap(), "it was replaced");
-    assert_eq!(claim(&fixture.store).await.remove(0).delivered, 4);
+    let again = claim(&fixture.store).await.remove(0);
+    assert_eq!(again.delivered, 4);
+    // What the same node did for the old one does not count for the new one.
+    assert!(!fixture.store.push_tried(&held, &attempt(1, 1, PushBecame::Delivered)).await.unwrap());
+    fixture.store.rest_push(&held, 9, None).await.unwrap();
+    assert!(claim(&fixture.store).await.is_empty(), "it is still looked after");
+    assert!(fixture.store.push_tried(&again, &attempt(5, 1, PushBecame::Delivered)).await.unwrap());
     assert!(handle.delete_push(id, "one").await.unwrap() && !handle.delete_push(id, "one").await.unwrap());
 }
 
