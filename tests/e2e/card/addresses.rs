@@ -110,5 +110,23 @@ async fn below_a_path_prefix_every_address_has_it() {
     }
     let request = server.client.get(format!("{}/t/acme{}", server.url, PATHS[1])).header("host", "pleat.example");
     let (_, card) = read(request.header("a2a-version", "1.0").send().await.unwrap()).await;
-    insta::assert_json_snapshot!(card["supportedInterfaces"], @"");
+    insta::assert_json_snapshot!(card["supportedInterfaces"], @r#"
+    [
+      {
+        "url": "https://pleat.example/agents/t/acme/_a2a/",
+        "protocolBinding": "JSONRPC",
+        "protocolVersion": "1.0"
+      },
+      {
+        "url": "https://pleat.example/agents/t/acme/_a2a/rest",
+        "protocolBinding": "HTTP+JSON",
+        "protocolVersion": "1.0"
+      },
+      {
+        "url": "https://pleat.example/agents/t/acme/_a2a/",
+        "protocolBinding": "JSONRPC",
+        "protocolVersion": "0.3"
+      }
+    ]
+    "#);
 }

@@ -109,5 +109,19 @@ async fn the_key_follows_from_the_master_key() {
     }
     assert_eq!(keys[0], keys[1], "on every node and at every start");
     assert_ne!(keys[0], keys[2]);
-    insta::assert_json_snapshot!(keys[0], @"");
+    insta::assert_json_snapshot!(keys[0], @r#"
+    {
+      "keys": [
+        {
+          "kty": "EC",
+          "crv": "P-256",
+          "use": "sig",
+          "alg": "ES256",
+          "kid": "3iPgsdpR2OtGTfogStDkHBuZbVwqjv-XJYOcgg4RKb8",
+          "x": "_C9RUxt8b64NjHudkV6nEJdwNHW6ehhxA-Vng9uyxOk",
+          "y": "qMNIKA3IbSlP5edCL6sCHTeorjllgQPvX3o5w6j-EqM"
+        }
+      ]
+    }
+    "#);
 }

@@ -74,12 +74,8 @@ fn of_number(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }
-    let scientific = format!("{:e}", number.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let digits: String = mantissa.chars().filter(|letter| *letter != '.').collect();
+    let (digits, point) = decimal(number.abs());
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    // The number is 0.digits × 10^point.
-    let point = exponent.parse::<i32>().unwrap_or_default() + 1;
     let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or_default());
     let split = |at: i32| digits.split_at_checked(usize::try_from(at).unwrap_or_default()).unwrap_or((&digits, ""));
     let text = if (count..=21).contains(&point) {
@@ -95,6 +91,19 @@ fn of_number(number: f64) -> String {
         format!("{first}{fraction}e{:+}", point - 1)
     };
     if number < 0.0 { format!("-{text}") } else { text }
+}
+
+/// The digits `d` and the place `p` for which the number is 0.d × 10^p. The library's shortest digits are the right ones,
+/// of two that are equally near the even ones; the standard library's are not always.
+fn decimal(number: f64) -> (String, i32) {
+    let text = serde_json::Number::from_f64(number).map(|number| number.to_string()).unwrap_or_default();
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let significant = all.trim_start_matches('0');
+    let leading = all.len() - significant.len();
+    let place = i32::try_from(whole.len()).unwrap_or(i32::MAX) - i32::try_from(leading).unwrap_or(i32::MAX);
+    (significant.trim_end_matches('0').to_owned(), place + exponent.parse::<i32>().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -136,8 +145,8 @@ mod tests {
     /// RFC 8785, 3.2.3, and the example of 3.2.2.
     #[test]
     fn names_are_in_the_order_of_their_code_units_and_texts_are_escaped_as_little_as_can_be() {
-        let sorted = json!({"€": 1, "\r": 2, "דּ": 3, "1": 4, "😀": 5, "\u{80}": 6, "ö": 7});
-        let expected = "{\"\\r\":2,\"1\":4,\"\u{80}\":6,\"ö\":7,\"€\":1,\"😀\":5,\"דּ\":3}";
+        let sorted = json!({"€": 1, "\r": 2, "\u{fb33}": 3, "1": 4, "😀": 5, "\u{80}": 6, "ö": 7});
+        let expected = "{\"\\r\":2,\"1\":4,\"\u{80}\":6,\"ö\":7,\"€\":1,\"😀\":5,\"\u{fb33}\":3}";
         assert_eq!(write(&sorted), expected);
         let text = json!(["€$\u{f}\nA'B\"\\\\\"/\u{7f}", {"b": [true, null], "a": {}}]);
         assert_eq!(write(&text), "[\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\u{7f}\",{\"a\":{},\"b\":[true,null]}]");

@@ -129,7 +129,9 @@ fn without_sessions(source: &CardSource<'_>) -> Value {
 
 fn a2a(source: &CardSource<'_>) -> Value {
     let message = json!({ "messageId": "<unique-id>", "role": "ROLE_USER", "parts": [{ "text": "<your-message>" }] });
-    let skill = source.skills.first().map(|skill| json!({ "skill": skill.name }));
+    // One that needs no key, if there is such a one.
+    let named = source.skills.iter().find(|skill| skill.public).or(source.skills.first());
+    let skill = named.map(|skill| json!({ "skill": skill.name }));
     let mut params = json!({ "message": message });
     if let (Some(skill), Some(params)) = (skill, params.as_object_mut()) {
         params.insert("metadata".to_owned(), skill);
