@@ -5,6 +5,7 @@ mod authorization;
 mod bad_input;
 mod cancelling;
 mod client;
+mod clients;
 mod conformance;
 mod handshake;
 mod listening;

@@ -28,7 +28,7 @@ pub(crate) struct Problem {
     data: Option<Box<Value>>,
     retry_after: Option<u32>,
     /// How somebody without a key, or with one that is not enough, gets further.
-    challenge: Option<HeaderValue>,
+    challenge: Option<Box<HeaderValue>>,
     /// The status is part of the protocol, also in an answer to a JSON-RPC request.
     exact: bool,
 }
@@ -187,7 +187,7 @@ impl Problem {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         if let Some(challenge) = &self.challenge {
-            response.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());
+            response.headers_mut().insert(WWW_AUTHENTICATE, (**challenge).clone());
         } else if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

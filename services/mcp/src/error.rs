@@ -52,7 +52,7 @@ impl RpcError {
     }
 
     /// The client did not say that it can do what this needs. `required` has the shape of its capabilities.
-    pub fn missing_capability(required: Value) -> Self {
+    pub fn missing_capability(required: &Value) -> Self {
         Self::new(MISSING_CAPABILITY, "this needs a capability that the client has not declared")
             .with(json!({ "requiredCapabilities": required }))
     }

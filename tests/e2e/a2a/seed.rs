@@ -162,6 +162,7 @@ async fn the_door_is_for_post() {
         "agent": "acme",
         "card": format!("{base}/.well-known/agent-card.json"),
         "a2a": format!("{base}/_a2a/"),
+        "mcp": format!("{base}/mcp"),
         "http": format!("{base}/{{function}}"),
     });
     assert_eq!(read(landing).await, (200, doors));

@@ -43,6 +43,7 @@ async fn every_command_has_help_with_an_example_of_itself() {
         "tenants",
         "usage",
         "card",
+        "mcp",
         "config",
         "doctor",
         "completions",

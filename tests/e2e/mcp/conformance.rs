@@ -16,7 +16,7 @@ use crate::harness::{TestServer, root};
 /// What changes the platform while it is called reaches its control API: the set-up allows the address and gives the key.
 const CHANGING: [&str; 2] = ["changing_tool", "changing_prompt"];
 
-fn tool(variable: &str) -> PathBuf {
+pub fn tool(variable: &str) -> PathBuf {
     std::env::var_os(variable).unwrap_or_else(|| panic!("set {variable}: see the module")).into()
 }
 

@@ -28,6 +28,7 @@ pub struct McpArgs {
 #[derive(Subcommand)]
 enum McpCommand {
     /// Pass messages between stdin, stdout and the server, until stdin ends
+    #[command(after_help = EXAMPLES)]
     Stdio {
         /// The operators' door in place of the tenant's functions
         #[arg(long)]

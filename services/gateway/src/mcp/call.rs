@@ -42,14 +42,16 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         let checked = wire::check_arguments(manifest.input.as_ref(), asked.arguments.as_deref(), &lookup);
         checked.map_err(|error| Problem::from(error).exactly())?;
         if support == TaskSupport::Required && !exchange.capabilities.tasks {
-            return Err(Problem::from(RpcError::missing_capability(required_tasks())).exactly());
+            return Err(Problem::from(RpcError::missing_capability(&required_tasks())).exactly());
         }
     }
     exchange.listed = Some(Arc::clone(skill.skill()));
-    let answers: params::Answers = exchange.params()?;
-    if let Some(sealed) = answers.request_state.as_deref().filter(|_| exchange.is_stateless()) {
-        let state = State::opened(&exchange, sealed)?;
-        return again(exchange, state, answers.input_responses.unwrap_or_default()).await;
+    if exchange.is_stateless() {
+        let answers: params::Answers = exchange.params()?;
+        if let Some(sealed) = &answers.request_state {
+            let state = State::opened(&exchange, sealed)?;
+            return again(exchange, state, answers.input_responses.unwrap_or_default()).await;
+        }
     }
     let invocation = Invocation {
         tenant: Arc::clone(exchange.tenant()),
@@ -67,7 +69,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
     let ear = hearing.as_ref().map(|hearing| hearing.ear.clone());
     match exchange.engine().answer(invocation, ear, exchange.is_stateless()).await {
         Ok(Answer::Ended(task)) => ended(exchange, task, hearing, support).await,
-        Ok(Answer::Going(going)) => goes_on(exchange, going, hearing, support).await,
+        Ok(Answer::Going(going)) => goes_on(exchange, going, hearing).await,
         // What a model has sent wrongly, it can send rightly.
         Err(error @ EngineError::InvalidInput(_)) => {
             let text = error.to_string();
@@ -106,23 +108,31 @@ async fn ended(
     settle::reply(&exchange, &task).await
 }
 
+/// How long a call may take before it is answered with its task; `None`: it never is.
+fn waits_as_task(exchange: &Exchange) -> Option<Duration> {
+    let support = exchange.listed.as_ref().map_or(TaskSupport::Forbidden, |skill| skill.manifest.task_support());
+    match support {
+        _ if !exchange.capabilities.tasks => None,
+        TaskSupport::Forbidden => None,
+        TaskSupport::Required => Some(Duration::ZERO),
+        TaskSupport::Optional => Some(TASK_PATIENCE),
+    }
+}
+
+async fn task_or_result(exchange: &Exchange, end: End, task: &Task, patience: Duration) -> Result<Reply, Problem> {
+    match tokio::time::timeout(patience, end).await {
+        Ok(task) => settle::reply(exchange, &*task?).await,
+        Err(_) => Ok(tasks::created(exchange, task)),
+    }
+}
+
 /// A call that takes longer.
-async fn goes_on(
-    exchange: Exchange,
-    going: Going,
-    hearing: Option<Hearing>,
-    support: TaskSupport,
-) -> Result<Reply, Problem> {
+async fn goes_on(exchange: Exchange, going: Going, hearing: Option<Hearing>) -> Result<Reply, Problem> {
     let recorded = Arc::clone(going.task());
-    let becomes_task = exchange.capabilities.tasks && support != TaskSupport::Forbidden;
     let engine = exchange.engine().clone();
     let mut end: End = Box::pin(async move { going.ended(&engine).await });
-    if becomes_task {
-        let patience = if support == TaskSupport::Required { Duration::ZERO } else { TASK_PATIENCE };
-        return match tokio::time::timeout(patience, &mut end).await {
-            Ok(task) => settle::reply(&exchange, &*task?).await,
-            Err(_) => Ok(tasks::created(&exchange, &recorded)),
-        };
+    if let Some(patience) = waits_as_task(&exchange) {
+        return task_or_result(&exchange, end, &recorded, patience).await;
     }
     let guard = guard(&exchange, recorded.id).await?;
     if hearing.is_none() {
@@ -208,6 +218,9 @@ async fn again(
     if !complete {
         return settle::reply(&exchange, &task).await;
     }
-    let task = engine.next_end(&tenant, id, turn).await?;
-    settle::reply(&exchange, &task).await
+    let end: End = Box::pin(async move { engine.next_end(&tenant, id, turn).await });
+    match waits_as_task(&exchange) {
+        None => settle::reply(&exchange, &*end.await?).await,
+        Some(patience) => task_or_result(&exchange, end, &task, patience).await,
+    }
 }

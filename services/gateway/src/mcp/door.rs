@@ -33,8 +33,8 @@ pub(crate) async fn post(
         Ok((peer, Incoming::parse(&bytes)?))
     };
     match taken.await {
-        Ok((peer, Incoming::One(message))) => one(peer, &headers, message).await,
-        Ok((peer, Incoming::Several(messages))) => several(peer, &headers, messages).await,
+        Ok((peer, Incoming::One(message))) => Box::pin(one(peer, &headers, message)).await,
+        Ok((peer, Incoming::Several(messages))) => Box::pin(several(peer, &headers, messages)).await,
         Err(problem) => Problem::into_mcp(problem, RawValue::NULL),
     }
 }
@@ -132,7 +132,7 @@ async fn several(peer: Peer, headers: &HeaderMap, messages: Vec<Message>) -> Res
     let mut answers = Vec::new();
     for message in messages {
         let answered = matches!(message, Message::Request(_));
-        let response = one(peer.clone(), &alone, message).await;
+        let response = Box::pin(one(peer.clone(), &alone, message)).await;
         if let (true, Ok(body)) = (answered, axum::body::to_bytes(response.into_body(), usize::MAX).await) {
             answers.push(String::from_utf8_lossy(&body).into_owned());
         }

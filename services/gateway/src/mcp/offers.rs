@@ -144,7 +144,7 @@ fn finished(exchange: &Exchange, mut given: Map<String, Value>, field: &str) -> 
     if let Some(requests) = given.get("inputRequests") {
         let bad = || RpcError::new(codes::INTERNAL_ERROR, "the function's `inputRequests` cannot be read");
         let asked = requests_of(requests).ok_or_else(bad)?;
-        let kept: Option<Raw> = given.get("state").map(|state| json::raw(state));
+        let kept: Option<Raw> = given.get("state").map(json::raw);
         return asks(exchange, asked, kept);
     }
     if !given.get(field).is_some_and(Value::is_array) {
@@ -158,7 +158,7 @@ fn asks(exchange: &Exchange, asked: Vec<ClientRequest>, kept: Option<Raw>) -> Re
     let kinds: Vec<ClientKind> = asked.iter().map(|request| request.kind).collect();
     let can: Vec<_> = asked.into_iter().filter(|request| exchange.capabilities.serves(request.kind)).collect();
     if !exchange.is_stateless() || can.is_empty() {
-        let problem = Problem::from(RpcError::missing_capability(required(kinds)));
+        let problem = Problem::from(RpcError::missing_capability(&required(kinds)));
         return Err(if exchange.is_stateless() { problem.exactly() } else { problem });
     }
     let keys = can.iter().map(|request| request.key.clone()).collect();

@@ -74,6 +74,6 @@ pub(super) async fn stuck(exchange: &Exchange, task: &Task, kinds: Vec<ClientKin
     if let Err(error) = exchange.engine().abandon(exchange.tenant(), task).await {
         return error.into();
     }
-    let problem = Problem::from(RpcError::missing_capability(required(kinds)));
+    let problem = Problem::from(RpcError::missing_capability(&required(kinds)));
     if exchange.is_stateless() { problem.exactly() } else { problem }
 }

@@ -34,10 +34,9 @@ pub(super) async fn update(exchange: &Exchange) -> Result<Reply, Problem> {
 pub(super) async fn cancel(exchange: &Exchange) -> Result<Reply, Problem> {
     let (asked, _) = named(exchange).await?;
     match exchange.engine().cancel(exchange.tenant(), &exchange.peer.principal, &asked.task_id).await {
-        Ok(_) => Ok(exchange.result(Map::new())),
-        Err(error @ (EngineError::TaskNotFound | EngineError::NotCancelable(_))) => {
-            Err(RpcError::invalid_params(error.to_string()).into())
-        }
+        // To cancel what is over changes nothing, and is no fault.
+        Ok(_) | Err(EngineError::NotCancelable(_)) => Ok(exchange.result(Map::new())),
+        Err(error @ EngineError::TaskNotFound) => Err(RpcError::invalid_params(error.to_string()).into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -45,7 +44,7 @@ pub(super) async fn cancel(exchange: &Exchange) -> Result<Reply, Problem> {
 /// The task that is meant, for a client that knows tasks.
 async fn named(exchange: &Exchange) -> Result<(params::TaskRef, Task), Problem> {
     if !exchange.capabilities.tasks {
-        return Err(Problem::from(RpcError::missing_capability(required_tasks())).exactly());
+        return Err(Problem::from(RpcError::missing_capability(&required_tasks())).exactly());
     }
     let asked: params::TaskRef = exchange.params()?;
     match exchange.engine().task(exchange.tenant(), &exchange.peer.principal, &asked.task_id).await {

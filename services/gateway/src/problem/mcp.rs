@@ -96,7 +96,7 @@ impl Problem {
             _ => return self,
         };
         let text = format!("Bearer resource_metadata=\"{metadata}\", scope=\"{scope}\"{error}");
-        Self { challenge: HeaderValue::from_str(&text).ok(), ..self }
+        Self { challenge: HeaderValue::from_str(&text).ok().map(Box::new), ..self }
     }
 
     /// As the answer to a request. What is about the request itself has its status, what is about its meaning has 200.
