@@ -214,6 +214,7 @@ fn greet(file: &DevFile, data_dir: &Path) -> std::io::Result<()> {
     writeln!(out, "Pleat is ready.\n")?;
     writeln!(out, "  agent card   {tenant_url}/.well-known/agent-card.json")?;
     writeln!(out, "  A2A          {tenant_url}/_a2a/")?;
+    writeln!(out, "  MCP          {tenant_url}/mcp")?;
     writeln!(out, "  HTTP         {tenant_url}/hello")?;
     writeln!(out, "  control API  {url}/api/v1 (described at {url}/api/v1/openapi.json)")?;
     writeln!(out, "  data         {}\n", data_dir.display())?;
