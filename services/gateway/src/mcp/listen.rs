@@ -67,7 +67,7 @@ async fn resumed(mut exchange: Exchange, id: pleat_domain::TaskId) -> Result<Res
         error => error.into(),
     })?;
     let catalog = engine.catalog(&tenant).await?;
-    exchange.listed = catalog.skills.get(&task.skill).cloned();
+    exchange.listed = task.skill.as_ref().and_then(|skill| catalog.skills.get(skill)).cloned();
     let end: End = Box::pin(async move { engine.next_end(&tenant, id, task.turn - 1).await });
     Ok(Telling { exchange, task: id, hearing: None, end, guard: None }.response())
 }

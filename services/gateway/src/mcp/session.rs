@@ -175,5 +175,5 @@ pub(super) fn turn(peer: &Peer, task: pleat_domain::Task, input: Option<Raw>, re
     let message = Message::user(format!("{}-{}", task.id, task.history.len() + 1), vec![said]);
     let input = input.unwrap_or_else(|| task.input.clone());
     let (tenant, principal) = (Arc::clone(&peer.tenant), peer.principal.clone());
-    Turn { tenant, principal, task, input, message, once: None, push: None }
+    Turn { tenant, principal, task, skill: None, input, message, once: None, push: None }
 }

@@ -51,7 +51,7 @@ pub(super) fn done(exchange: &Exchange, task: &Task) -> Reply {
 /// Whether the tool is listed with a schema of its result: that of the version that ran, where it is the active one.
 fn promised(exchange: &Exchange, task: &Task) -> bool {
     exchange.listed.as_ref().is_some_and(|skill| {
-        skill.name == task.skill && tool::output_schema(&skill.manifest, exchange.version).is_some()
+        Some(&skill.name) == task.skill.as_ref() && tool::output_schema(&skill.manifest, exchange.version).is_some()
     })
 }
 

@@ -58,9 +58,10 @@ async fn named(exchange: &Exchange) -> Result<(params::TaskRef, Task), Problem> 
 pub(super) async fn detailed(exchange: &Exchange, task: &Task) -> Result<Map<String, Value>, Problem> {
     let pending = pending(exchange, task).await?;
     let catalog = exchange.engine().catalog(exchange.tenant()).await?;
-    let promised = catalog
-        .skills
-        .get(&task.skill)
+    let promised = task
+        .skill
+        .as_ref()
+        .and_then(|skill| catalog.skills.get(skill))
         .is_some_and(|skill| tool::output_schema(&skill.manifest, Version::V2026_07_28).is_some());
     Ok(task::detailed(task, ttl(exchange), &pending, promised, &exchange.peer.server()))
 }
