@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use pleat_domain::{CardVersions, PlanName, SettingName, SkillName, TenantSlug};
 
 use crate::commands::{
-    call, card, completions, deploy, functions, init, issuers, keys, logs, mcp, push, secrets, settings, tasks, tenants,
-    usage, version,
+    call, card, completions, deploy, functions, init, issuers, keys, logs, mcp, push, secrets, settings, tasks,
+    tenants, usage, version,
 };
 use crate::config::show;
 use crate::node_args::NodeArgs;

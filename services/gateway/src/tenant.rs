@@ -1,7 +1,7 @@
 //! A tenant's own address: its card, its A2A and MCP doors and its functions over plain HTTP.
 
 mod a2a;
-mod card;
+pub(crate) mod card;
 mod function;
 
 use axum::Router;

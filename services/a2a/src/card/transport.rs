@@ -31,7 +31,7 @@ pub fn missing_initialize(recipe_url: &str) -> Value {
         "id": null,
         "error": {
             "code": -32600,
-            "message": "Invalid Request: a session begins with the JSON-RPC method `initialize`; see recipeUrl",
+            "message": "Invalid Request: server must receive a JSON-RPC 'initialize' before any other method.",
             "data": {
                 "expectedMethod": "initialize",
                 "transport": "streamable-http",

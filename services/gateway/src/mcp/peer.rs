@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::extract::{self, Visitor};
 use crate::problem::Problem;
 use crate::site::{ControlSite, TenantSite};
+use crate::tenant::card;
 
 /// One of the doors, with the address it was reached at (without a trailing slash).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,11 +49,10 @@ impl Peer {
 
     /// Where the handshake is written down: in the agent's card.
     pub(super) fn recipe(&self) -> String {
-        let card = match self.surface {
-            Surface::Tenant => format!("{}/.well-known/agent-card.json", self.base_url),
-            Surface::Control => format!("{}/t/{}/.well-known/agent-card.json", self.base_url, self.tenant.slug),
-        };
-        format!("{card}#/transport/protocols/0/handshake")
+        match self.surface {
+            Surface::Tenant => card::recipe_url(&self.tenant, &self.base_url),
+            Surface::Control => card::recipe_url(&self.tenant, &format!("{}/t/{}", self.base_url, self.tenant.slug)),
+        }
     }
 
     async fn let_in(self) -> Result<Self, Problem> {

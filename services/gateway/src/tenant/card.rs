@@ -7,7 +7,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LAST_MODIFI
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use pleat_a2a::card::{self, signing, transport};
 use pleat_a2a::{CardSkill, CardSource, Served, Shape};
-use pleat_domain::{CardVersions, Raw, json};
+use pleat_domain::{CardVersions, Raw, Tenant, json};
 use pleat_engine::{CardSigner, Catalog, Skill};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ use crate::problem::Problem;
 use crate::site::TenantSite;
 
 /// What is there beside A2A itself.
-const SERVED: Served = Served { push_notifications: true, mcp: false };
+const SERVED: Served = Served { push_notifications: true, mcp: true };
 
 /// A deploy must be seen at once: caches may keep the card, but ask whether it changed.
 const CACHING: HeaderValue = HeaderValue::from_static("public, max-age=0, must-revalidate");
@@ -38,7 +38,7 @@ pub(crate) async fn show(
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let card = public(&app, &site, shape(&site, version(&headers, &uri))).await?;
+    let card = public(&app, &site, shape(&site.tenant, version(&headers, &uri))).await?;
     let caching = [
         (ETAG, card.etag.clone()),
         (LAST_MODIFIED, card.last_modified.clone()),
@@ -64,8 +64,8 @@ pub(crate) async fn extended(app: &App, visitor: &Visitor, shape: Shape) -> Resu
 }
 
 /// Where the card tells how an MCP session begins, for whoever came without it.
-pub(crate) fn recipe_url(site: &TenantSite) -> String {
-    transport::recipe_url(&site.base_url, shape(site, None))
+pub(crate) fn recipe_url(tenant: &Tenant, base_url: &str) -> String {
+    transport::recipe_url(base_url, shape(tenant, None))
 }
 
 /// The version that the caller speaks, from the header or the query.
@@ -77,8 +77,8 @@ fn version<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     })
 }
 
-fn shape(site: &TenantSite, version: Option<&str>) -> Shape {
-    match site.tenant.card {
+fn shape(tenant: &Tenant, version: Option<&str>) -> Shape {
+    match tenant.card {
         CardVersions::Only10 => Shape::Pure,
         CardVersions::All => Shape::of_version(version),
     }

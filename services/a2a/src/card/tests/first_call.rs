@@ -138,7 +138,7 @@ fn a_lost_client_finds_its_way_back() {
               "id": null,
               "error": {
                 "code": -32600,
-                "message": "Invalid Request: a session begins with the JSON-RPC method `initialize`; see recipeUrl",
+                "message": "Invalid Request: server must receive a JSON-RPC 'initialize' before any other method.",
                 "data": {
                   "expectedMethod": "initialize",
                   "transport": "streamable-http",
