@@ -1,6 +1,7 @@
 //! Push notifications: receivers of the outside world, here on this machine, and what they hear.
 
 mod delivery;
+mod dialects;
 mod once;
 mod receiver;
 mod refusals;
