@@ -106,7 +106,8 @@ pub(crate) fn audiences(config: &GatewayConfig, slug: &TenantSlug, base_url: &st
         addresses.push(format!("{}/t/{slug}", place::control_origin(&names, "")));
         addresses.push(place::tenant_origin(&names, slug.as_str(), ""));
     }
-    let forms = |address: String| ["", "/", "/_a2a", "/_a2a/", "/_a2a/rest", "/mcp"].map(|end| format!("{address}{end}"));
+    let forms =
+        |address: String| ["", "/", "/_a2a", "/_a2a/", "/_a2a/rest", "/mcp"].map(|end| format!("{address}{end}"));
     addresses.into_iter().flat_map(forms).collect()
 }
 
