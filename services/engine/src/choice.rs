@@ -51,32 +51,8 @@ impl Engine {
         if choices.is_empty() {
             return Err(EngineError::SkillNeeded(Vec::new()));
         }
-        let ask = ask(&choices);
-        let (id, now) = (TaskId::new(), OffsetDateTime::now_utc());
-        let asked = Message::agent(format!("{id}-2"), vec![Block::text(ask.prompt.clone())]);
-        let task = Task {
-            id,
-            skill: None,
-            version: 0,
-            context: context.unwrap_or_else(|| ContextId::of_task(id)),
-            parent: None,
-            caller: principal.caller(),
-            door,
-            alias,
-            state: TaskState::InputRequired,
-            failure: None,
-            ask: Some(ask),
-            input: json::raw(&()),
-            history: vec![message, asked],
-            artifacts: Vec::new(),
-            attempt: 1,
-            turn: 0,
-            last_seq: 0,
-            cpu_us: 0,
-            wall_us: 0,
-            created_at: now,
-            updated_at: now,
-        };
+        let task = asking(&principal, ask(&choices), message, Place { context, alias, door });
+        let id = task.id;
         let push = match push {
             Some(push) => Some(self.push_entry(&tenant, &principal, id, &push, 0).await?),
             None => None,
@@ -103,6 +79,42 @@ impl Engine {
         }
         crate::measure::count_change(task.state);
         Ok(task)
+    }
+}
+
+/// Where the message came from and where it belongs.
+struct Place {
+    context: Option<ContextId>,
+    alias: Option<String>,
+    door: Door,
+}
+
+/// A task of no skill yet, which waits for one.
+fn asking(principal: &Principal, ask: Ask, message: Message, place: Place) -> Task {
+    let (id, now) = (TaskId::new(), OffsetDateTime::now_utc());
+    let asked = Message::agent(format!("{id}-2"), vec![Block::text(ask.prompt.clone())]);
+    Task {
+        id,
+        skill: None,
+        version: 0,
+        context: place.context.unwrap_or_else(|| ContextId::of_task(id)),
+        parent: None,
+        caller: principal.caller(),
+        door: place.door,
+        alias: place.alias,
+        state: TaskState::InputRequired,
+        failure: None,
+        ask: Some(ask),
+        input: json::raw(&()),
+        history: vec![message, asked],
+        artifacts: Vec::new(),
+        attempt: 1,
+        turn: 0,
+        last_seq: 0,
+        cpu_us: 0,
+        wall_us: 0,
+        created_at: now,
+        updated_at: now,
     }
 }
 

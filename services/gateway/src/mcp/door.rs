@@ -44,7 +44,7 @@ async fn one(peer: Peer, headers: &HeaderMap, message: Message) -> Response {
         Message::Request(request) => {
             let id = request.id.clone();
             let (place, shown) = (super::metadata::address(&peer.base_url), headers.contains_key(AUTHORIZATION));
-            let served = serve(peer, headers, request).await;
+            let served = Box::pin(serve(peer, headers, request)).await;
             // A call that needs more than this caller has shows the way to it.
             served.unwrap_or_else(|problem| problem.challenged(&place, shown).into_mcp(&id))
         }
