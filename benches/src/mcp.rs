@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use crate::http::{Connection, Request};
+use crate::http::Connection;
 use crate::load::{self, Load, Plan};
 use crate::options::Options;
 use crate::platform::{Platform, echo};

@@ -124,8 +124,8 @@ mod tests {
     use super::*;
     use pleat_domain::ClientAsk;
 
-    fn reply(value: Value) -> Vec<(String, Raw)> {
-        vec![(QUESTION.to_owned(), json::raw(&value))]
+    fn reply(value: &Value) -> Vec<(String, Raw)> {
+        vec![(QUESTION.to_owned(), json::raw(value))]
     }
 
     #[test]
@@ -134,18 +134,18 @@ mod tests {
         let ask = Ask { schema: Some(json::raw(&schema)), ..Ask::new("where?") };
         let asked = input_requests(&requests(&ask));
         assert_eq!(asked["input"]["params"], json!({"message": "where?", "requestedSchema": schema}));
-        let given = reply(json!({"action": "accept", "content": {"city": "Oslo"}}));
+        let given = reply(&json!({"action": "accept", "content": {"city": "Oslo"}}));
         let Answered::Turn { input: Some(input), reply: None } = answered(&ask, &given) else { panic!() };
         assert_eq!(input.get(), r#"{"city":"Oslo"}"#);
-        assert!(matches!(answered(&ask, &reply(json!({"action": "decline"}))), Answered::Declined));
-        assert!(matches!(answered(&ask, &reply(json!({"error": {"code": -1}}))), Answered::Declined));
+        assert!(matches!(answered(&ask, &reply(&json!({"action": "decline"}))), Answered::Declined));
+        assert!(matches!(answered(&ask, &reply(&json!({"error": {"code": -1}}))), Answered::Declined));
     }
 
     #[test]
     fn what_is_no_form_is_asked_for_as_one_value() {
         for (schema, input) in [(None, "\"x\""), (Some(json!({"type": "string"})), "\"x\"")] {
             let ask = Ask { schema: schema.map(|schema| json::raw(&schema)), ..Ask::new("what?") };
-            let given = reply(json!({"action": "accept", "content": {"answer": "x"}}));
+            let given = reply(&json!({"action": "accept", "content": {"answer": "x"}}));
             let Answered::Turn { input: Some(got), .. } = answered(&ask, &given) else { panic!() };
             assert_eq!(got.get(), input);
         }

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(meta: Value) -> Result<Meta, RpcError> {
+    fn read(meta: &Value) -> Result<Meta, RpcError> {
         Meta::read(Some(&pleat_domain::json::raw(&json!({ "name": "x", "_meta": meta }))))
     }
 
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_request_says_what_its_client_is() {
-        let meta = read(json!({
+        let meta = read(&json!({
             PROTOCOL_VERSION: "2026-07-28", CLIENT_CAPABILITIES: {"sampling": {}}, LOG_LEVEL: "info", "progressToken": 7
         }))
         .unwrap();
@@ -104,8 +104,8 @@ mod tests {
         for bad in
             [json!(3), json!({PROTOCOL_VERSION: 3}), json!({CLIENT_CAPABILITIES: []}), json!({LOG_LEVEL: "loud"})]
         {
-            assert_eq!(read(bad).unwrap_err().code, -32602);
+            assert_eq!(read(&bad).unwrap_err().code, -32602);
         }
-        assert!(read(json!({"progressToken": {}})).unwrap_err().message.contains("progressToken"));
+        assert!(read(&json!({"progressToken": {}})).unwrap_err().message.contains("progressToken"));
     }
 }

@@ -30,7 +30,7 @@ fn task() -> Task {
         alias: Some("never shown".to_owned()),
         state: TaskState::AuthRequired,
         failure: None,
-        ask: Some(Ask { prompt: "log in".to_owned(), schema: None, state: Some(json::raw("private")) }),
+        ask: Some(Ask { prompt: "log in".to_owned(), schema: None, state: Some(json::raw("private")), client: None }),
         input: json::raw("hi"),
         history: vec![message],
         artifacts: vec![

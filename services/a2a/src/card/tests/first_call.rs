@@ -27,6 +27,7 @@ fn a_card_announces_what_is_served() {
 
 /// The pointer in the error leads to the handshake, in either shape.
 #[test]
+#[expect(clippy::too_many_lines, reason = "the card is written out")]
 fn a_lost_client_finds_its_way_back() {
     let examples = [json!("text"), json!({"city": "Rome"})];
     let weather = CardSkill { examples: &examples, ..skill("weather", "w") };
