@@ -39,12 +39,15 @@ DECLARE
     held integer;
 BEGIN
     PERFORM set_config('app.tenant', tenant::text, true);
-    DELETE FROM mcp_sessions s WHERE s.tenant_id = tenant AND s.caller = owner AND s.expires_at <= now();
+    -- What somebody else is taking away at the same moment is left to them: two of these must not wait for each other.
+    DELETE FROM mcp_sessions s WHERE s.tenant_id = tenant AND s.id IN (
+        SELECT c.id FROM mcp_sessions c WHERE c.tenant_id = tenant AND c.caller = owner AND c.expires_at <= now()
+        LIMIT 100 FOR UPDATE SKIP LOCKED);
     SELECT count(*) INTO held FROM mcp_sessions s WHERE s.tenant_id = tenant AND s.caller = owner;
     IF held >= most_caller THEN
         DELETE FROM mcp_sessions s WHERE s.tenant_id = tenant AND s.id IN (
             SELECT c.id FROM mcp_sessions c WHERE c.tenant_id = tenant AND c.caller = owner
-            ORDER BY c.expires_at LIMIT held - most_caller + 1);
+            ORDER BY c.expires_at LIMIT held - most_caller + 1 FOR UPDATE SKIP LOCKED);
     ELSE
         SELECT count(*) INTO held FROM (
             SELECT FROM mcp_sessions s WHERE s.tenant_id = tenant AND s.expires_at > now() LIMIT most_tenant) AS live;
