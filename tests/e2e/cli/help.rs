@@ -73,6 +73,7 @@ async fn every_command_has_help_with_an_example_of_itself() {
         ("tenants", 5),
         ("card", 4),
         ("push", 4),
+        ("mcp", 1),
     ];
     let below: usize = below.into_iter().map(|(_, commands)| commands).sum();
     assert_eq!(walked, 1 + known.len() + below, "these have commands of their own");
