@@ -35,7 +35,9 @@ const state = ({ status }) => sdk.taskStateToJSON(status.state).replace('TASK_ST
 const value = (task, place = 0) => task.artifacts[place].parts[0].content.value;
 
 // The name of the error that it ends with.
-const refused = (call) => call.then(() => null, (error) => error.constructor.name.replace(/Error$/, ''));
+// Each transport has errors of its own, named after it.
+const named = (error) => error.constructor.name.replace(/^(JsonRpc|Rest)/, '').replace(/Error$/, '');
+const refused = (call) => call.then(() => null, named);
 
 const factories = { JSONRPC: JsonRpcTransportFactory, 'HTTP+JSON': RestTransportFactory };
 const card = await new DefaultAgentCardResolver({ fetchImpl: withKey }).resolve(url);

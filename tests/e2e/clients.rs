@@ -2,7 +2,7 @@
 //!
 //! The clients in Python and JavaScript are installed by `tests/clients/install.sh`, which needs the network; these tests
 //! are therefore marked as ignored, and `.ci/run` runs them in a step of its own:
-//! `PLEAT_CLIENTS=… cargo test -p pleat --test e2e clients:: -- --ignored`. The scripts beside it print one line of JSON for
+//! `PLEAT_CLIENTS=… cargo test -p pleat --test e2e clients::official -- --ignored`. The scripts beside it print one line of JSON for
 //! each step; what the lines must say is here, once for all of them.
 
 mod official;
