@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use pleat_a2a::jsonrpc::{self, Request};
-use pleat_a2a::legacy::{SendParams, TaskParams, push_params};
+use pleat_a2a::legacy::{PushParams, SendParams, TaskParams};
 use pleat_a2a::messages::{self, Call, Dialect};
 use pleat_a2a::method::{Method, Operation, Version};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Err(fault) = TaskParams::parse(request.params.as_deref()) {
         answered(&jsonrpc::error(&request.id, -32602, &fault.message, Some(fault.data())));
     }
-    if let Err(fault) = push_params(request.params.as_deref()) {
+    if let Err(fault) = PushParams::parse(request.params.as_deref()) {
         answered(&jsonrpc::error(&request.id, -32602, &fault.message, Some(fault.data())));
     }
     let _ = (Method::named(&request.method), Version::asked(&request.method));
