@@ -188,5 +188,6 @@ async fn only_10_is_spoken_here() {
         let request = server.client.post(&url).header("a2a-version", version).json(&body);
         let answer = REST.read(request).await;
         assert_eq!((answer.status, answer.code()), (400, -32009), "{version}");
+        assert_eq!(answer.body["error"]["details"][0]["metadata"]["requested"], version);
     }
 }

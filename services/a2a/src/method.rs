@@ -29,8 +29,18 @@ pub enum Version {
 
 /// A version that is not served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("version `{0}` of the protocol is not supported; supported are {SUPPORTED}")]
-pub struct UnknownVersion(pub String);
+#[error("version `{requested}` of the protocol is not supported here; supported: {supported}")]
+pub struct UnknownVersion {
+    pub requested: String,
+    /// Those that are, where it was asked for.
+    pub supported: &'static str,
+}
+
+impl UnknownVersion {
+    pub fn new(requested: &str) -> Self {
+        Self { requested: requested.chars().take(40).collect(), supported: SUPPORTED }
+    }
+}
 
 /// Those that a client may ask for, the latest first.
 pub const SUPPORTED: &str = "1.0, 0.3, 0.1";
@@ -47,8 +57,7 @@ impl Version {
             _ => None,
         };
         let patch = numbers.next().is_none_or(|patch| patch.parse::<u32>().is_ok());
-        let unknown = || UnknownVersion(text.chars().take(40).collect());
-        version.filter(|_| patch).map(Some).ok_or_else(unknown)
+        version.filter(|_| patch).map(Some).ok_or_else(|| UnknownVersion::new(text))
     }
 }
 
@@ -120,7 +129,7 @@ mod tests {
         assert_eq!(Version::asked(" "), Ok(None));
         for text in ["1", "1.1", "0.5", "0.2", "2.0", "99.0", "v1.0", "1.0.x", "1.0, 0.3", "1.0.1.2", "one", "1.", "."]
         {
-            assert_eq!(Version::asked(text), Err(UnknownVersion(text.to_owned())), "{text}");
+            assert_eq!(Version::asked(text), Err(UnknownVersion::new(text)), "{text}");
         }
     }
 

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use pleat_a2a::method::{SUPPORTED, UnknownVersion};
+use pleat_a2a::method::UnknownVersion;
 use pleat_a2a::{InvalidParams, error as rpc, jsonrpc, messages};
 use pleat_domain::{Failure, Reason};
 use pleat_engine::{EngineError, Reached};
@@ -235,7 +235,7 @@ impl IntoResponse for Problem {
 impl From<UnknownVersion> for Problem {
     fn from(unknown: UnknownVersion) -> Self {
         let problem = Self::plain(StatusCode::BAD_REQUEST, "version_not_supported", unknown.to_string());
-        let data = json!({ "requested": unknown.0, "supported": SUPPORTED });
+        let data = json!({ "requested": unknown.requested, "supported": unknown.supported });
         Self { data: Some(Box::new(data)), ..problem.with_rpc(rpc::VERSION_NOT_SUPPORTED) }
     }
 }

@@ -82,7 +82,8 @@ impl Request<'_> {
     async fn read(&self, app: &App, place: &Place<'_>, sent: Body) -> Result<Call, Problem> {
         match version::asked(self.headers, self.uri)? {
             None | Some(Version::V1) => {}
-            Some(_) => return Err(UnknownVersion("0.x over HTTP+JSON".to_owned()).into()),
+            Some(Version::V03) => return Err(UnknownVersion { requested: "0.3".to_owned(), supported: "1.0" }.into()),
+            Some(Version::V01) => return Err(UnknownVersion { requested: "0.1".to_owned(), supported: "1.0" }.into()),
         }
         let operation = place.operation(self.method).ok_or_else(Problem::wrong_method)?;
         let most = app.config.request_body;

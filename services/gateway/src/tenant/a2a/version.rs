@@ -17,7 +17,7 @@ pub(super) fn asked(headers: &HeaderMap, uri: &Uri) -> Result<Option<Version>, P
     let mut values = headers.get_all(VERSION).iter();
     let first = values.next().map(|value| value.to_str().unwrap_or("?"));
     if values.next().is_some() {
-        return Err(UnknownVersion("several at once".to_owned()).into());
+        return Err(UnknownVersion::new("several at once").into());
     }
     let text = first.filter(|text| !text.trim().is_empty()).or_else(|| in_query(uri)).unwrap_or_default();
     Ok(Version::asked(text)?)
