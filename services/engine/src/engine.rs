@@ -193,9 +193,9 @@ impl Engine {
 
     /// Does now what the first deploy of a script would wait for.
     pub fn warm_up(&self) {
-        let runtime = self.inner.runtime.clone();
+        let (runtime, stopping) = (self.inner.runtime.clone(), self.inner.stopping.clone());
         self.inner.tracker.spawn(async move {
-            if let Err(error) = runtime.warm_up().await {
+            if let Some(Err(error)) = stopping.run_until_cancelled(runtime.warm_up()).await {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the script engine could not be prepared");
             }
         });

@@ -47,6 +47,7 @@ pub(crate) struct Compiler {
     cache_dir: PathBuf,
     /// Where the script engine is kept compiled, once it is.
     script_engine: OnceCell<PathBuf>,
+    /// Its functions, once they are; scripts do not wait for them.
     functions: OnceCell<PathBuf>,
     types: OnceCell<PathBuf>,
 }
@@ -64,7 +65,7 @@ impl Compiler {
         let mut kept = Kept::default();
         if language.is_script() {
             kept.script_engine = Some(self.script_engine().await?.to_owned());
-            kept.functions = Some(self.functions().await?.to_owned());
+            kept.functions = self.functions.get().cloned();
         }
         // A bundle may have TypeScript in it.
         if matches!(language, Language::TypeScript | Language::Bundle) {
@@ -74,28 +75,25 @@ impl Compiler {
         self.run(Job::Compile { language, file_name, kept }, &source.bytes, pace).await
     }
 
-    /// Does now what the first script would wait for.
+    /// Does now what the first script would wait for, and then what makes later ones quicker.
     pub(crate) async fn warm_up(&self) -> Result<(), PrepareError> {
-        self.functions().await.map(drop)
+        self.script_engine().await?;
+        self.quiet().await;
+        self.functions.get_or_try_init(|| self.kept(Own::Functions, Pace::Background)).await.map(drop)
     }
 
     /// The compiled script engine, made by a child of its own that is given nothing of a tenant's.
     async fn script_engine(&self) -> Result<&Path, PrepareError> {
-        self.script_engine.get_or_try_init(|| self.kept(Own::ScriptEngine)).await.map(PathBuf::as_path)
-    }
-
-    /// Its functions as every script has them, which are made with it.
-    async fn functions(&self) -> Result<&Path, PrepareError> {
-        self.functions.get_or_try_init(|| self.kept(Own::Functions)).await.map(PathBuf::as_path)
+        self.script_engine.get_or_try_init(|| self.kept(Own::ScriptEngine, Pace::Now)).await.map(PathBuf::as_path)
     }
 
     /// The same for what reads TypeScript.
     async fn types(&self) -> Result<&Path, PrepareError> {
-        self.types.get_or_try_init(|| self.kept(Own::Types)).await.map(PathBuf::as_path)
+        self.types.get_or_try_init(|| self.kept(Own::Types, Pace::Now)).await.map(PathBuf::as_path)
     }
 
-    async fn kept(&self, what: Own) -> Result<PathBuf, PrepareError> {
-        let path = self.run(Job::Keep { what, cache_dir: self.cache_dir.clone() }, &[], Pace::Now).await?;
+    async fn kept(&self, what: Own, pace: Pace) -> Result<PathBuf, PrepareError> {
+        let path = self.run(Job::Keep { what, cache_dir: self.cache_dir.clone() }, &[], pace).await?;
         Ok(PathBuf::from(OsString::from_vec(path)))
     }
 
