@@ -56,7 +56,7 @@ impl Incoming {
 #[derive(Deserialize)]
 struct Envelope<'a> {
     jsonrpc: Option<&'a str>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     method: Option<std::borrow::Cow<'a, str>>,
     #[serde(borrow)]
@@ -65,6 +65,11 @@ struct Envelope<'a> {
     result: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
+}
+
+/// A field that is there, even where it says `null`.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
 }
 
 impl Message {
