@@ -43,7 +43,8 @@ fn tell_origin() {
 }
 
 fn embed() -> Result<(), Box<dyn Error>> {
-    let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../functions-sdk").canonicalize()?;
+    // Asked for now, not when this program was compiled: checkouts may share a target directory.
+    let sdk = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../functions-sdk").canonicalize()?;
     let mut code = String::new();
     for (name, place) in TREES {
         let root = sdk.join(place);
