@@ -164,13 +164,16 @@ impl Engine {
             tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
         } = invocation;
         check_input(&skill, &input)?;
-        let id = TaskId::new();
         let push = match push {
-            Some(push) => Some(self.push_entry(&tenant, &principal, id, &push, 0).await?),
+            Some(push) => Some((self.push_destination(&principal, &push).await?, push)),
             None => None,
         };
         let permit = self.enter(&tenant, &principal, &skill).await?;
-        let now = OffsetDateTime::now_utc();
+        // Not before: what waited for its turn begins now.
+        let (id, now) = (TaskId::new(), OffsetDateTime::now_utc());
+        let push = push
+            .map(|(destination, push)| self.sealed_push(&tenant, &principal, id, &push, destination, 0))
+            .transpose()?;
         let task = Task {
             id,
             skill: Some(skill.name.clone()),
