@@ -124,7 +124,7 @@ impl Compiler {
             Err(_) => {
                 // Dropping the child would kill it too; waiting makes sure that nothing of it is left.
                 let _ = child.kill().await;
-                Err(PrepareError::TimedOut)
+                Err(PrepareError::Starved)
             }
         }
     }

@@ -54,6 +54,7 @@ pub struct CompileLimits {
     pub memory_bytes: usize,
     /// CPU time over all threads of the child.
     pub cpu: Duration,
+    /// Only a machine that has no time for it makes it wait that long: the work itself is limited above.
     pub wall: Duration,
     pub concurrency: usize,
 }
@@ -62,6 +63,6 @@ pub struct CompileLimits {
 /// measured, and others are slower.
 impl Default for CompileLimits {
     fn default() -> Self {
-        Self { memory_bytes: 4096 * MIB, cpu: Duration::from_secs(60), wall: Duration::from_secs(120), concurrency: 2 }
+        Self { memory_bytes: 4096 * MIB, cpu: Duration::from_secs(60), wall: Duration::from_secs(240), concurrency: 2 }
     }
 }

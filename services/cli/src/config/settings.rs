@@ -129,7 +129,7 @@ impl Default for RuntimeSettings {
             compile_concurrency: 2,
             compile_memory_mib: 4_096,
             compile_cpu_seconds: 30,
-            compile_wall_seconds: 60,
+            compile_wall_seconds: 240,
             recompile: true,
         }
     }
