@@ -53,11 +53,8 @@ impl Connection {
                 head = Head::of(&self.buffer)?;
             }
             match head {
-                Some(head) if head.end == CHUNKED => {
-                    if self.buffer.ends_with(LAST_CHUNK) {
-                        break Head { end: self.buffer.len(), ..head };
-                    }
-                }
+                Some(head) if head.end == CHUNKED && !self.buffer.ends_with(LAST_CHUNK) => {}
+                Some(head) if head.end == CHUNKED => break Head { end: self.buffer.len(), ..head },
                 Some(head) if self.buffer.len() >= head.end => break head,
                 _ => {}
             }
