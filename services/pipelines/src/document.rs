@@ -82,6 +82,12 @@ impl Node {
         node.at
     }
 
+    /// Whether there is a value of exactly this pointer.
+    pub(crate) fn has(&self, pointer: &str) -> bool {
+        let mut parts = pointer.split('/').skip(1);
+        parts.try_fold(self, |node, part| node.child(&part.replace("~1", "/").replace("~0", "~"))).is_some()
+    }
+
     fn child(&self, key: &str) -> Option<&Self> {
         match &self.data {
             Data::Object(members) => members.iter().find(|member| member.key == key).map(|member| &member.value),
