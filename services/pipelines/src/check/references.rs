@@ -9,7 +9,7 @@ use crate::fault::similar;
 use crate::mapping::Mapping;
 use crate::reading::DraftStep;
 use crate::reference::{Reference, Segment, Source, StepId};
-use crate::schema::View;
+use crate::schema::{Types, View};
 
 /// The place that a reference stands at.
 #[derive(Default)]
@@ -100,6 +100,7 @@ impl<'a> Checker<'a> {
             let next = shape.reach(segment);
             let hint = || match shape.similar(segment) {
                 Some(one) => format!("did you mean `{passed}.{one}`?"),
+                None if shape.types() == Types::ARRAY => format!("it is an array: take an item, as in `{passed}[0]`"),
                 None => "look at the schema of where it comes from".to_owned(),
             };
             match next {
