@@ -53,7 +53,7 @@ impl Condition {
         parse::condition(text)
     }
 
-    pub(crate) fn holds(&self, scope: &dyn Scope) -> bool {
+    pub(crate) fn holds(&self, scope: &Scope<'_>) -> bool {
         match self {
             Self::Is(operand) => operand.value(scope) == Value::Bool(true),
             Self::Compare(left, comparison, right) => comparison.holds(&left.value(scope), &right.value(scope)),
@@ -136,7 +136,7 @@ impl Operand {
         }
     }
 
-    fn value(&self, scope: &dyn Scope) -> Value {
+    fn value(&self, scope: &Scope<'_>) -> Value {
         match self {
             Self::Reference(reference) => find(reference, scope).value(),
             Self::Literal(value) => value.clone(),

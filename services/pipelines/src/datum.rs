@@ -1,5 +1,6 @@
 //! A payload that is mostly passed on as the text it is, and looked into only where a reference asks.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use pleat_domain::Raw;
@@ -32,11 +33,13 @@ impl Datum {
 }
 
 /// What references can mean at one place of a run.
-pub(crate) trait Scope {
-    fn input(&self) -> &Datum;
-    /// `None`: skipped.
-    fn step(&self, id: &StepId) -> Option<&Datum>;
-    fn item(&self) -> Option<(&Datum, u32)>;
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    pub(crate) input: &'a Datum,
+    /// Of the steps that have finished; one that was skipped has none.
+    pub(crate) answers: &'a BTreeMap<StepId, Datum>,
+    /// Within a fan-out: the item and its number.
+    pub(crate) item: Option<(&'a Datum, u32)>,
 }
 
 /// What a reference leads to.
@@ -58,12 +61,12 @@ impl Found<'_> {
     }
 }
 
-pub(crate) fn find<'a>(reference: &Reference, scope: &'a dyn Scope) -> Found<'a> {
+pub(crate) fn find<'a>(reference: &Reference, scope: &Scope<'a>) -> Found<'a> {
     let datum = match &reference.source {
-        Source::Input => Some(scope.input()),
-        Source::Step(id) => scope.step(id),
-        Source::Item => scope.item().map(|(item, _)| item),
-        Source::Index => return scope.item().map_or(Found::Nothing, |(_, index)| Found::Index(index)),
+        Source::Input => Some(scope.input),
+        Source::Step(id) => scope.answers.get(id),
+        Source::Item => scope.item.map(|(item, _)| item),
+        Source::Index => return scope.item.map_or(Found::Nothing, |(_, index)| Found::Index(index)),
     };
     match datum {
         None => Found::Nothing,

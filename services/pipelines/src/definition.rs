@@ -25,10 +25,11 @@ pub struct Definition {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Stage {
-    One(Step),
+pub struct Stage {
     /// Side by side.
-    Group(Vec<Step>),
+    pub steps: Vec<Step>,
+    /// A group passes on the answers of all its steps by their ids; what is none has one step, and passes on its answer.
+    pub group: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -111,15 +112,6 @@ impl Retry {
     }
 }
 
-impl Stage {
-    pub fn steps(&self) -> &[Step] {
-        match self {
-            Self::One(step) => std::slice::from_ref(step),
-            Self::Group(steps) => steps,
-        }
-    }
-}
-
 impl Call {
     /// The skill as callers name it; nothing for an agent.
     pub fn skill(&self) -> Option<String> {
@@ -146,7 +138,7 @@ impl Call {
 
 impl Definition {
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
-        self.stages.iter().flat_map(Stage::steps)
+        self.stages.iter().flat_map(|stage| &stage.steps)
     }
 
     /// The skills it calls, each once: what a run pins, and what a redeploy looks at again.
@@ -194,9 +186,9 @@ fn put(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
 }
 
 fn stage(stage: &Stage) -> Value {
-    match stage {
-        Stage::One(one) => step(one),
-        Stage::Group(steps) => json!({ "parallel": steps.iter().map(step).collect::<Vec<_>>() }),
+    match (stage.steps.as_slice(), stage.group) {
+        ([one], false) => step(one),
+        (steps, _) => json!({ "parallel": steps.iter().map(step).collect::<Vec<_>>() }),
     }
 }
 

@@ -76,7 +76,7 @@ impl Mapping {
         }
     }
 
-    pub(crate) fn evaluate(&self, scope: &dyn Scope) -> Result<Raw, TooLarge> {
+    pub(crate) fn evaluate(&self, scope: &Scope<'_>) -> Result<Raw, TooLarge> {
         let mut text = String::new();
         if !self.write(scope, &mut text)? {
             text.push_str("null");
@@ -86,7 +86,7 @@ impl Mapping {
     }
 
     /// Whether there is anything; what is whole is copied as the text it is.
-    fn write(&self, scope: &dyn Scope, out: &mut String) -> Result<bool, TooLarge> {
+    fn write(&self, scope: &Scope<'_>, out: &mut String) -> Result<bool, TooLarge> {
         match self {
             Self::Reference(reference) => match find(reference, scope) {
                 Found::Nothing => return Ok(false),

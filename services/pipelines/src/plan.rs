@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pleat_domain::VersionHash;
 
-use crate::definition::{Definition, Stage, Step};
+use crate::definition::{Definition, Step};
 use crate::mapping::Mapping;
 use crate::reference::{Reference, Source, StepId};
 
@@ -31,18 +31,9 @@ impl From<Definition> for Plan {
         let (mut steps, mut stages) = (Vec::new(), Vec::new());
         for stage in definition.stages {
             let from = steps.len();
-            let passes = match stage {
-                Stage::One(step) => {
-                    steps.push(step);
-                    None
-                }
-                Stage::Group(group) => {
-                    let answers = group.iter().map(|step| (step.id.to_string(), answer_of(&step.id)));
-                    let passes = Mapping::Object(answers.collect());
-                    steps.extend(group);
-                    Some(passes)
-                }
-            };
+            let answers = stage.steps.iter().map(|step| (step.id.to_string(), answer_of(&step.id)));
+            let passes = stage.group.then(|| Mapping::Object(answers.collect()));
+            steps.extend(stage.steps);
             stages.push(PlanStage { steps: from..steps.len(), passes });
         }
         let numbers = steps.iter().enumerate().map(|(number, step)| (step.id.clone(), number)).collect();

@@ -155,11 +155,11 @@ fn in_order(mut placed: Vec<Placed<'_>>, report: &mut Report) -> Vec<DraftStage>
         }
         placed.sort_by_key(|(position, ..)| *position);
     }
-    let mut stages: Vec<(Option<u64>, DraftStage)> = Vec::new();
+    let mut stages: Vec<(Option<u64>, bool, DraftStage)> = Vec::new();
     for (position, pointer, node, stage) in placed {
         match stages.last_mut() {
-            Some((last, group)) if position.is_some() && *last == position => {
-                if stage.group || group.steps.is_empty() {
+            Some((last, written, group)) if position.is_some() && *last == position => {
+                if stage.group || *written {
                     let message = "a parallel group has the same `position` as another step";
                     report.fault(node.at, &pointer, message, "give the group a position of its own");
                 }
@@ -167,10 +167,10 @@ fn in_order(mut placed: Vec<Placed<'_>>, report: &mut Report) -> Vec<DraftStage>
                 group.steps.extend(stage.steps);
                 too_wide(group, node, &pointer, report);
             }
-            _ => stages.push((position, stage)),
+            _ => stages.push((position, stage.group, stage)),
         }
     }
-    stages.into_iter().map(|(_, stage)| stage).collect()
+    stages.into_iter().map(|(_, _, stage)| stage).collect()
 }
 
 fn too_wide(group: &DraftStage, node: &Node, pointer: &str, report: &mut Report) {
@@ -201,8 +201,8 @@ impl Draft {
 
 impl DraftStage {
     fn into_stage(self) -> Option<Stage> {
-        let mut steps = self.steps.into_iter().map(DraftStep::into_step).collect::<Option<Vec<Step>>>()?;
-        if self.group { Some(Stage::Group(steps)) } else { steps.pop().map(Stage::One) }
+        let steps: Option<Vec<Step>> = self.steps.into_iter().map(DraftStep::into_step).collect();
+        Some(Stage { steps: steps?, group: self.group })
     }
 }
 

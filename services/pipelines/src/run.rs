@@ -24,7 +24,7 @@ use std::sync::Arc;
 use pleat_domain::{Failure, Raw};
 use time::OffsetDateTime;
 
-pub use journal::{Attempt, BadJournal, Entry, Event};
+pub use journal::{Attempt, BadAttempt, BadJournal, Entry, Event};
 pub use replay::CannotReplay;
 
 use crate::datum::{Datum, Scope};
@@ -40,6 +40,7 @@ pub struct Run {
     stage: usize,
     /// One for each step.
     steps: Vec<Progress>,
+    answers: BTreeMap<StepId, Datum>,
     /// Since the journal was last taken.
     fresh: Vec<Entry>,
     end: Option<End>,
@@ -90,7 +91,7 @@ enum Phase {
     /// `None`: no fan-out.
     Open(Option<Vec<Datum>>),
     Skipped,
-    Done(Datum),
+    Done,
 }
 
 impl Run {
@@ -102,7 +103,7 @@ impl Run {
 
     fn untouched(plan: Arc<Plan>, input: Raw) -> Self {
         let steps = std::iter::repeat_with(Progress::default).take(plan.len()).collect();
-        Self { plan, input: Datum::new(input), stage: 0, steps, fresh: Vec::new(), end: None }
+        Self { plan, input: Datum::new(input), stage: 0, steps, answers: BTreeMap::new(), fresh: Vec::new(), end: None }
     }
 
     /// Goes on behind what the journal has, in whichever order its entries come. What ran and is not in it runs again.
@@ -123,14 +124,18 @@ impl Run {
 
     /// The calls to make now; each is handed out once. A retry that has to wait holds its place.
     pub fn take_ready(&mut self) -> Vec<StepStart> {
-        let mut starts = Vec::new();
-        let Some(stage) = self.plan.stage(self.stage) else { return starts };
-        for step in stage.steps.clone() {
-            if self.end.is_none() {
-                self.start(step, &mut starts);
+        let Some(stage) = self.plan.stage(self.stage).filter(|_| self.end.is_none()) else { return Vec::new() };
+        // All are given their inputs first: should one of them be too large, nothing of this turn begins.
+        let inputs: Result<Vec<_>, _> = stage.steps.clone().map(|step| self.inputs(step)).collect();
+        match inputs {
+            Ok(inputs) => {
+                inputs.into_iter().flatten().filter_map(|(step, item, input)| self.begin(step, item, input)).collect()
+            }
+            Err(failure) => {
+                self.end = Some(End::Failed(*failure));
+                Vec::new()
             }
         }
-        if self.end.is_some() { Vec::new() } else { starts }
     }
 
     /// What became of a call. After the end of the run it is journaled and changes nothing.
@@ -188,34 +193,15 @@ impl Run {
         std::mem::take(&mut self.fresh)
     }
 
+    fn scope<'a>(&'a self, item: Option<(&'a Datum, u32)>) -> Scope<'a> {
+        Scope { input: &self.input, answers: &self.answers, item }
+    }
+
     fn record(&self, attempt: &Attempt) -> Option<&Record> {
         let number = self.plan.number(&attempt.step)?;
         let fans = self.plan.at(number)?.for_each.is_some();
         let item = if fans { attempt.item? } else { 0 };
         self.steps.get(number)?.records.get(&item).filter(|_| fans == attempt.item.is_some())
-    }
-}
-
-/// What references mean at one place of the run.
-struct Around<'a> {
-    run: &'a Run,
-    item: Option<(&'a Datum, u32)>,
-}
-
-impl Scope for Around<'_> {
-    fn input(&self) -> &Datum {
-        &self.run.input
-    }
-
-    fn step(&self, id: &StepId) -> Option<&Datum> {
-        match &self.run.steps.get(self.run.plan.number(id)?)?.phase {
-            Phase::Done(answer) => Some(answer),
-            Phase::Waiting | Phase::Open(_) | Phase::Skipped => None,
-        }
-    }
-
-    fn item(&self) -> Option<(&Datum, u32)> {
-        self.item
     }
 }
 

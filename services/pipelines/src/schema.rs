@@ -12,6 +12,8 @@ pub(crate) use types::Types;
 
 /// References that are followed before a schema counts as unknown.
 const HOPS: usize = 16;
+/// Schemas that are looked at to tell the types of one.
+const WORK: usize = 64;
 
 static ANYTHING: Value = Value::Bool(true);
 
@@ -59,7 +61,7 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn types(self) -> Types {
-        types::of(self, 0)
+        types::of(self, &mut { WORK })
     }
 
     pub(crate) fn required(self) -> impl Iterator<Item = &'a str> {
@@ -106,13 +108,40 @@ impl<'a> View<'a> {
     /// Why a value does not fit, in the words of the validator.
     pub(crate) fn refuses(self, value: &Value) -> Option<String> {
         let mut alone = Map::new();
-        for key in ["$schema", "$defs", "definitions"] {
-            alone.extend(self.root.get(key).map(|found| (key.to_owned(), found.clone())));
+        for key in self.context() {
+            alone.extend(self.root.get(*key).map(|found| ((*key).to_owned(), found.clone())));
         }
         alone.insert("allOf".into(), Value::Array(vec![self.here.clone()]));
         // What cannot be compiled apart from its document is left to the check of each call.
         let error = compile(&Value::Object(alone)).ok()?.iter_errors(value).next()?.to_string();
         Some(error.chars().take(200).collect())
+    }
+
+    /// What `refuses` costs, in values of schemas.
+    pub(crate) fn weight(self) -> usize {
+        let context = self.context().iter().filter_map(|key| self.root.get(*key));
+        context.chain([self.here]).map(values).sum()
+    }
+
+    /// What of its document a schema needs to be understood alone.
+    fn context(self) -> &'static [&'static str] {
+        if refers(self.here) { &["$schema", "$defs", "definitions"] } else { &["$schema"] }
+    }
+}
+
+fn values(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(values).sum(),
+        Value::Object(entries) => entries.values().map(values).sum(),
+        _ => 0,
+    }
+}
+
+fn refers(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(refers),
+        Value::Object(entries) => entries.contains_key("$ref") || entries.values().any(refers),
+        _ => false,
     }
 }
 

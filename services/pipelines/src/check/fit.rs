@@ -1,6 +1,8 @@
 //! Whether what a mapping gives can be what a schema wants. A fault is what can never work; what is merely not promised
 //! is a warning.
 
+use std::collections::HashSet;
+
 use super::shape::Shape;
 use crate::document::Node;
 use crate::fault::{Report, below};
@@ -8,6 +10,11 @@ use crate::schema::{Property, Types, View};
 
 /// How deep two schemas are compared.
 const DEPTH: usize = 8;
+/// How much is compared for one step, in properties and in values of schemas that literals are held against. What is
+/// beyond it is left to the check of each call.
+const WORK: usize = 20_000;
+/// Compiling a schema costs as much as comparing this many properties, for each of its values.
+const COMPILING: usize = 4;
 
 pub(super) struct Fit {
     /// Whose schema it is, as messages name it.
@@ -16,6 +23,7 @@ pub(super) struct Fit {
     all: &'static str,
     /// Nothing is mapped: what came before is passed on whole.
     whole: bool,
+    work: usize,
     found: Vec<Finding>,
 }
 
@@ -28,7 +36,7 @@ struct Finding {
 
 impl Fit {
     pub(super) const fn new(callee: String, all: &'static str, whole: bool) -> Self {
-        Self { callee, all, whole, found: Vec::new() }
+        Self { callee, all, whole, work: WORK, found: Vec::new() }
     }
 
     pub(super) fn check(mut self, given: &Shape<'_>, wanted: View<'_>, pointer: &str) -> Self {
@@ -42,7 +50,16 @@ impl Fit {
         }
     }
 
+    fn may(&mut self, work: usize) -> bool {
+        let left = self.work.checked_sub(work);
+        self.work = left.unwrap_or(0);
+        left.is_some()
+    }
+
     fn fit(&mut self, given: &Shape<'_>, wanted: View<'_>, place: Place<'_>) {
+        if !self.may(1) {
+            return;
+        }
         let types = (given.types(), wanted.types());
         if !types.0.overlap(types.1) {
             let message =
@@ -57,7 +74,9 @@ impl Fit {
         }
         match given {
             Shape::Literal(value) => {
-                if let Some(error) = wanted.refuses(value) {
+                if self.may(wanted.weight().saturating_mul(COMPILING))
+                    && let Some(error) = wanted.refuses(value)
+                {
                     let message = format!("{} does not accept {}: {error}", self.callee, place.shown(self.all));
                     self.find(place, true, message, "write a value that its schema allows".into());
                 }
@@ -77,7 +96,8 @@ impl Fit {
     }
 
     fn object(&mut self, entries: &[(&str, Shape<'_>)], wanted: View<'_>, place: Place<'_>) {
-        for key in wanted.required().filter(|key| !entries.iter().any(|(name, _)| name == key)) {
+        let names: HashSet<&str> = entries.iter().map(|(name, _)| *name).collect();
+        for key in wanted.required().filter(|key| !names.contains(key)) {
             let message = format!("{} needs {}, which is not mapped", self.callee, place.key(key));
             self.find(place, true, message, format!("map it, for example `{key}: $input.{key}`"));
         }
@@ -107,6 +127,9 @@ impl Fit {
             return;
         }
         for key in wanted.required() {
+            if !self.may(1) {
+                return;
+            }
             let hint = format!("map it: `input_mapping: {{{key}: …}}`");
             match given.property(key) {
                 Property::Never => {
@@ -123,14 +146,18 @@ impl Fit {
                 Property::Unknown => {}
             }
         }
+        let required: HashSet<&str> = wanted.required().collect();
         for key in given.required() {
+            if !self.may(1) {
+                return;
+            }
             match (wanted.property(key), given.property(key)) {
                 (Property::Never, _) => {
                     let message =
                         format!("{} takes no {}, and what it is given always has that", self.callee, place.key(key));
                     self.find(place, true, message, "map only what it takes".into());
                 }
-                (Property::Known(_), Property::Known(view)) if !wanted.required().any(|other| other == key) => {
+                (Property::Known(_), Property::Known(view)) if !required.contains(key) => {
                     self.property(key, view, wanted, place);
                 }
                 _ => {}

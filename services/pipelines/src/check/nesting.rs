@@ -68,7 +68,7 @@ impl<'a> Walk<'a> {
         for above in 0..=limits::NESTING {
             let callers = self.catalog.pipelines().filter(|caller| {
                 caller.name != *self.own
-                    && caller.calls().into_iter().filter_map(pipeline).any(|name| level.contains(&name))
+                    && caller.steps().filter_map(|step| pipeline(&step.call)).any(|name| level.contains(&name))
             });
             level = callers.map(|caller| &caller.name).collect();
             if level.is_empty() {

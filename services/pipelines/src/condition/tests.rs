@@ -1,27 +1,12 @@
 //! Conditions read, print and hold as documented.
 
+use std::collections::BTreeMap;
+
 use pleat_domain::json;
 use serde_json::json;
 
 use super::*;
 use crate::datum::Datum;
-use crate::reference::StepId;
-
-struct Input(Datum);
-
-impl Scope for Input {
-    fn input(&self) -> &Datum {
-        &self.0
-    }
-
-    fn step(&self, _: &StepId) -> Option<&Datum> {
-        None
-    }
-
-    fn item(&self) -> Option<(&Datum, u32)> {
-        None
-    }
-}
 
 fn holds(text: &str) -> bool {
     let input =
@@ -29,7 +14,7 @@ fn holds(text: &str) -> bool {
     let condition = Condition::parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
     let printed = condition.to_string();
     assert_eq!(Condition::parse(&printed), Ok(condition.clone()), "{text} printed as {printed}");
-    condition.holds(&Input(Datum::new(json::raw(&input))))
+    condition.holds(&Scope { input: &Datum::new(json::raw(&input)), answers: &BTreeMap::new(), item: None })
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What mappings make of what is there and of what is not.
 
+use std::collections::BTreeMap;
+
 use pleat_domain::json::raw;
 use serde_json::json;
 
@@ -7,32 +9,13 @@ use super::*;
 use crate::datum::Datum;
 use crate::reference::StepId;
 
-struct Some3 {
-    input: Datum,
-    step: Datum,
-    item: Datum,
-}
-
-impl Scope for Some3 {
-    fn input(&self) -> &Datum {
-        &self.input
-    }
-
-    fn step(&self, id: &StepId) -> Option<&Datum> {
-        (id.as_str() == "one").then_some(&self.step)
-    }
-
-    fn item(&self) -> Option<(&Datum, u32)> {
-        Some((&self.item, 7))
-    }
-}
-
-fn scope(input: Value) -> Some3 {
-    Some3 {
-        input: Datum::new(raw(&input)),
-        step: Datum::new(RawValue::from_string(r#"{"big":123456789012345678901234567890,"s":"x"}"#.into()).unwrap()),
-        item: Datum::new(raw(&json!({"t": [1, 2]}))),
-    }
+fn made(mapping: &Mapping, input: &Value) -> Result<String, TooLarge> {
+    let one = r#"{"big":123456789012345678901234567890,"s":"x"}"#;
+    let one = Datum::new(RawValue::from_string(one.into()).unwrap());
+    let answers = BTreeMap::from([(StepId::parse("one").unwrap(), one)]);
+    let (input, item) = (Datum::new(raw(input)), Datum::new(raw(&json!({"t": [1, 2]}))));
+    let made = mapping.evaluate(&Scope { input: &input, answers: &answers, item: Some((&item, 7)) });
+    made.map(|made| made.get().to_owned())
 }
 
 fn text(text: &str) -> Mapping {
@@ -49,23 +32,23 @@ fn references_literals_objects_and_lists() {
         ("d".into(), Mapping::Literal(json!(null))),
         ("e\"".into(), Mapping::Object(vec![("gone".into(), text("$input.no"))])),
     ]);
-    let made = mapping.evaluate(&scope(json!({"x": {"y": {"z": 1}}}))).unwrap();
-    let made: Value = serde_json::from_str(made.get()).unwrap();
+    let made = made(&mapping, &json!({"x": {"y": {"z": 1}}})).unwrap();
+    let made: Value = serde_json::from_str(&made).unwrap();
     assert_eq!(made, json!({"a": {"z": 1}, "b": "$input.x", "c": [2, 7, "x", null], "d": null, "e\"": {}}));
 }
 
 #[test]
 fn a_whole_payload_is_passed_on_as_the_text_it_is() {
-    let made = text("$steps.one").evaluate(&scope(json!(1))).unwrap();
-    assert_eq!(made.get(), r#"{"big":123456789012345678901234567890,"s":"x"}"#);
-    assert_eq!(text("$steps.skipped").evaluate(&scope(json!(1))).unwrap().get(), "null");
+    let whole = made(&text("$steps.one"), &json!(1)).unwrap();
+    assert_eq!(whole, r#"{"big":123456789012345678901234567890,"s":"x"}"#);
+    assert_eq!(made(&text("$steps.skipped"), &json!(1)).unwrap(), "null");
 }
 
 #[test]
 fn copies_of_something_large_do_not_add_up_without_end() {
-    let scope = scope(json!("x".repeat(limits::MAPPED / 3)));
-    assert!(Mapping::Array(vec![text("$input"); 2]).evaluate(&scope).is_ok());
-    assert_eq!(Mapping::Array(vec![text("$input"); 3]).evaluate(&scope).err(), Some(TooLarge));
+    let large = json!("x".repeat(limits::MAPPED / 3));
+    assert!(made(&Mapping::Array(vec![text("$input"); 2]), &large).is_ok());
+    assert_eq!(made(&Mapping::Array(vec![text("$input"); 3]), &large), Err(TooLarge));
 }
 
 #[test]

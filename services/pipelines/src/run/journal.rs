@@ -1,6 +1,7 @@
 //! What is kept of a run: what was skipped, and how each attempt ended.
 
 use std::fmt;
+use std::str::FromStr;
 
 use pleat_domain::{Failure, Raw, timestamp};
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,35 @@ pub enum Event {
 #[error("the journal speaks of {0}, which is not in the plan")]
 pub struct BadJournal(pub Attempt);
 
+/// The text names no attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an attempt is written `step#1`, or `step[0]#1` for an item")]
+pub struct BadAttempt;
+
+impl Attempt {
+    /// In one word, for a column of a table: `fetch#1`, `parts[3]#2`.
+    pub fn label(&self) -> String {
+        let item = self.item.map(|item| format!("[{item}]")).unwrap_or_default();
+        format!("{}{item}#{}", self.step, self.number)
+    }
+}
+
+impl FromStr for Attempt {
+    type Err = BadAttempt;
+
+    fn from_str(label: &str) -> Result<Self, BadAttempt> {
+        let (place, number) = label.rsplit_once('#').ok_or(BadAttempt)?;
+        let (step, item) = match place.split_once('[') {
+            Some((step, item)) => (step, Some(item.strip_suffix(']').ok_or(BadAttempt)?)),
+            None => (place, None),
+        };
+        let item = item.map(|item| item.parse().map_err(|_| BadAttempt)).transpose()?;
+        let step = StepId::parse(step).map_err(|_| BadAttempt)?;
+        Ok(Self { step, item, number: number.parse().map_err(|_| BadAttempt)? })
+    }
+}
+
+/// For people.
 impl fmt::Display for Attempt {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "step `{}`", self.step)?;

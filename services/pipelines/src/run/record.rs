@@ -29,6 +29,14 @@ impl Record {
         Self { attempts: 0, failures: 0, losses: 0, state: State::Ready { not_before: None } }
     }
 
+    /// From now on it runs; or from then on, if it has to wait.
+    pub(super) fn begin(&mut self) -> Option<OffsetDateTime> {
+        match std::mem::replace(&mut self.state, State::Running) {
+            State::Ready { not_before } => not_before,
+            _ => None,
+        }
+    }
+
     pub(super) fn runs(&self, attempt: u32) -> bool {
         matches!(self.state, State::Running) && attempt == self.attempts + 1
     }

@@ -37,7 +37,7 @@ impl Run {
 
     fn keeps(&self, entry: &Entry, from: usize, stage: usize) -> bool {
         let Some(number) = self.plan.number(&entry.attempt.step) else { return false };
-        let settled = matches!(self.steps.get(number).map(|one| &one.phase), Some(Phase::Done(_) | Phase::Skipped));
+        let settled = matches!(self.steps.get(number).map(|one| &one.phase), Some(Phase::Done | Phase::Skipped));
         let whole = settled || matches!(entry.event, Event::Finished(_));
         number != from && whole && self.plan.stage_of(number).is_some_and(|place| place <= stage)
     }

@@ -37,11 +37,10 @@ fn shown(start: &StepStart) -> String {
     format!("{step}{item}#{number} <- {}{wait}", start.input)
 }
 
-fn attempt(text: &str) -> Attempt {
-    let (place, number) = text.split_once('#').unwrap();
-    let (step, item) = place.split_once('[').map_or((place, None), |(step, item)| (step, item.strip_suffix(']')));
-    let item = item.map(|item| item.parse().unwrap());
-    Attempt { step: StepId::parse(step).unwrap(), item, number: number.parse().unwrap() }
+fn attempt(label: &str) -> Attempt {
+    let attempt: Attempt = label.parse().unwrap();
+    assert_eq!(attempt.label(), label);
+    attempt
 }
 
 fn ok(run: &mut Run, which: &str, output: &Value) {
@@ -66,6 +65,13 @@ fn failed(run: &Run) -> String {
             format!("{} {item:?} {code}", step.as_ref().map_or("-", |step| step.as_str()))
         }
         other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_label_is_one_attempt() {
+    for bad in ["", "a", "a#", "#1", "a[#1", "a[0#1", "a[x]#1", "a#-1", "a b#1", "a[0]"] {
+        assert!(bad.parse::<Attempt>().is_err(), "{bad}");
     }
 }
 
@@ -238,6 +244,13 @@ fn inputs_and_outputs_have_a_most() {
     let mut step = run("steps: [{id: a, tool_name: f, input_mapping: [$input, $input]}]", &large);
     assert!(starts(&mut step).is_empty());
     assert_eq!(failed(&step), "a None too_large");
+    let mut beside = run(
+        "steps: [{parallel: [{id: a, tool_name: f}, {id: b, tool_name: f, input_mapping: [$input, $input]}]}]",
+        &large,
+    );
+    assert!(starts(&mut beside).is_empty());
+    assert_eq!(failed(&beside), "b None too_large");
+    assert!(beside.running().is_empty(), "nothing was handed out");
     let mut items = run("steps: [{id: a, tool_name: f, for_each: [1, 2, 3]}]", &json!(1));
     starts(&mut items);
     for item in 0..3 {

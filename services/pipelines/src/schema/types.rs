@@ -9,9 +9,6 @@ use super::View;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Types(u8);
 
-/// How deep combinations are looked into.
-const DEPTH: usize = 8;
-
 const NAMES: [(&str, Types); 7] = [
     ("null", Types(1)),
     ("boolean", Types(2)),
@@ -73,13 +70,13 @@ impl fmt::Display for Types {
     }
 }
 
-pub(super) fn of(view: View<'_>, depth: usize) -> Types {
+/// `work` is how many schemas may be looked at: a few that refer to each other can stand for any number.
+pub(super) fn of(view: View<'_>, work: &mut usize) -> Types {
     if view.here == &Value::Bool(false) {
         return Types::NONE;
     }
-    if depth > DEPTH {
-        return Types::ANY;
-    }
+    let Some(left) = work.checked_sub(1) else { return Types::ANY };
+    *work = left;
     let mut types = match view.keyword("type") {
         Some(Value::String(name)) => named(name),
         Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(named).fold(Types::NONE, Types::or),
@@ -93,11 +90,11 @@ pub(super) fn of(view: View<'_>, depth: usize) -> Types {
     }
     let below = |key| view.keyword(key).and_then(Value::as_array).into_iter().flatten();
     for schema in below("allOf") {
-        types = types.and(of(view.of(schema), depth + 1));
+        types = types.and(of(view.of(schema), work));
     }
     for key in ["anyOf", "oneOf"] {
         if view.keyword(key).is_some() {
-            let any = below(key).map(|schema| of(view.of(schema), depth + 1)).fold(Types::NONE, Types::or);
+            let any = below(key).fold(Types::NONE, |types, schema| types.or(of(view.of(schema), work)));
             types = types.and(any);
         }
     }

@@ -139,7 +139,7 @@ steps:
 fn positions_are_for_all_or_for_none() {
     let order = |text: &str| -> Vec<Vec<String>> {
         let definition = checked(text).unwrap().definition;
-        definition.stages.iter().map(|stage| stage.steps().iter().map(|step| step.id.to_string()).collect()).collect()
+        definition.stages.iter().map(|stage| stage.steps.iter().map(|step| step.id.to_string()).collect()).collect()
     };
     let text = "\
 name: a

@@ -108,3 +108,29 @@ fn a_step_that_may_be_skipped_promises_nothing_to_the_next() {
         "name: a\nsteps:\n  - {id: one, tool_name: translate, when: $input.a, input_mapping: {text: $input.a, target_language: 'literal:es'}}\n  - {id: two, tool_name: summarize}\n",
     );
 }
+
+/// Schemas come from tenants: a few lines that refer to each other can stand for any number of comparisons.
+#[test]
+fn schemas_that_stand_for_very_much_are_compared_in_bounds() {
+    let keys: Vec<String> = (0..200).map(|n| format!("k{n}")).collect();
+    let properties: serde_json::Map<String, Value> =
+        keys.iter().map(|key| (key.clone(), json!({"$ref": "#"}))).collect();
+    let bushy = json!({"type": "object", "required": keys, "properties": properties});
+    let many: Vec<Value> = vec![json!({"$ref": "#/$defs/a"}); 200];
+    let tangled = json!({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": many}}});
+    let large = json!({"$defs": {"a": {"enum": (0..10_000).collect::<Vec<_>>()}},
+        "additionalProperties": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]}});
+    let mut catalog = Catalog::default();
+    for (function, schema) in [("bushy", &bushy), ("tangled", &tangled), ("large", &large)] {
+        catalog.function(&name(function), Some(schema), Some(schema));
+    }
+    let literals: String = (0..2_000).map(|n| format!("x{n}: 1, ")).collect();
+    let started = std::time::Instant::now();
+    for (tool, mapping) in
+        [("bushy", String::new()), ("tangled", String::new()), ("large", format!(", input_mapping: {{{literals}}}"))]
+    {
+        let text = format!("name: a\nsteps: [{{id: x, tool_name: {tool}}}, {{id: y, tool_name: {tool}{mapping}}}]");
+        let _ = read(&text, &catalog);
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
+}

@@ -84,13 +84,13 @@ fn random_fields(random: &mut Random, known: &[(String, bool)]) -> String {
 }
 
 /// What a call answers follows from which it is and what it is given, so that two runs can be compared.
-fn answer(start: &StepStart, seed: u64) -> Result<Raw, Failure> {
+fn answer(start: &StepStart, seed: u64) -> Result<Raw, Box<Failure>> {
     let Attempt { step, item, number } = &start.attempt;
     let text = format!("{seed} {step} {item:?} {number} {}", start.input);
     let hash = text.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     match hash % 11 {
-        0 => Err(failure(Reason::Trap, false)),
-        1..3 => Err(failure(Reason::Busy, true)),
+        0 => Err(Box::new(failure(Reason::Trap, false))),
+        1..3 => Err(Box::new(failure(Reason::Busy, true))),
         3 => Ok(raw(&json!({"flag": hash}))),
         _ => Ok(raw(&json!({"value": hash % 1000}))),
     }
@@ -133,7 +133,7 @@ fn drive(plan: &Arc<Plan>, input: &Raw, seed: u64, crash: Option<usize>) -> Stri
             *entry = count.max(*entry);
         });
         let start = running.swap_remove(random.below(running.len()));
-        run.finish(&start.attempt, answer(&start, seed), NOW).unwrap();
+        run.finish(&start.attempt, answer(&start, seed).map_err(|failure| *failure), NOW).unwrap();
         // A crash before the journal was stored loses the answer; one after it does not.
         if crash.is_some_and(|chance| random.one_in(chance)) {
             if random.one_in(2) {
@@ -185,7 +185,7 @@ fn every_prefix_of_a_journal_leads_to_the_same_end() {
         let mut journal = Vec::new();
         while run.end().is_none() {
             for start in run.take_ready() {
-                run.finish(&start.attempt, answer(&start, seed), NOW).unwrap();
+                run.finish(&start.attempt, answer(&start, seed).map_err(|failure| *failure), NOW).unwrap();
             }
             journal.extend(run.take_journal());
         }
@@ -197,7 +197,7 @@ fn every_prefix_of_a_journal_leads_to_the_same_end() {
                         journal[..cut].iter().all(|entry| entry.attempt != start.attempt),
                         "seed {seed}, cut {cut}"
                     );
-                    again.finish(&start.attempt, answer(&start, seed), NOW).unwrap();
+                    again.finish(&start.attempt, answer(&start, seed).map_err(|failure| *failure), NOW).unwrap();
                 }
             }
             assert_eq!(ending(&again), ending(&run), "seed {seed}, cut {cut}");
