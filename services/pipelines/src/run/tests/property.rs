@@ -27,6 +27,15 @@ impl Random {
     }
 }
 
+/// Answers of one run, far above what any needs: a broken machine is a failure of the test and not a test without end.
+const ROUNDS: usize = 5_000;
+
+/// A run that has not ended has something to do.
+fn some(starts: Vec<StepStart>) -> Vec<StepStart> {
+    assert!(!starts.is_empty(), "the run stands still");
+    starts
+}
+
 fn random_plan(random: &mut Random) -> String {
     let mut text = "steps:\n".to_owned();
     let mut known: Vec<(String, bool)> = Vec::new();
@@ -113,7 +122,7 @@ fn drive(plan: &Arc<Plan>, input: &Raw, seed: u64, crash: Option<usize>) -> Stri
     let mut running: Vec<StepStart> = Vec::new();
     let mut finished: BTreeSet<Attempt> = BTreeSet::new();
     let mut most: BTreeMap<String, usize> = BTreeMap::new();
-    loop {
+    for _ in 0..ROUNDS {
         journal.extend(run.take_journal());
         if run.end().is_some() {
             return ending(&run);
@@ -132,6 +141,7 @@ fn drive(plan: &Arc<Plan>, input: &Raw, seed: u64, crash: Option<usize>) -> Stri
             let entry = most.entry(step).or_default();
             *entry = count.max(*entry);
         });
+        assert!(!running.is_empty(), "the run stands still");
         let start = running.swap_remove(random.below(running.len()));
         run.finish(&start.attempt, answer(&start, seed).map_err(|failure| *failure), NOW).unwrap();
         // A crash before the journal was stored loses the answer; one after it does not.
@@ -153,6 +163,7 @@ fn drive(plan: &Arc<Plan>, input: &Raw, seed: u64, crash: Option<usize>) -> Stri
             assert!(*count <= usize::try_from(bound).unwrap(), "step `{}` ran {count} at once", step.id);
         }
     }
+    panic!("the run does not come to its end");
 }
 
 #[test]
@@ -184,7 +195,7 @@ fn every_prefix_of_a_journal_leads_to_the_same_end() {
         let mut run = Run::new(Arc::clone(&plan), input.clone());
         let mut journal = Vec::new();
         while run.end().is_none() {
-            for start in run.take_ready() {
+            for start in some(run.take_ready()) {
                 run.finish(&start.attempt, answer(&start, seed).map_err(|failure| *failure), NOW).unwrap();
             }
             journal.extend(run.take_journal());
@@ -192,7 +203,7 @@ fn every_prefix_of_a_journal_leads_to_the_same_end() {
         for cut in 0..=journal.len() {
             let mut again = Run::resume(Arc::clone(&plan), input.clone(), journal[..cut].iter().cloned()).unwrap();
             while again.end().is_none() {
-                for start in again.take_ready() {
+                for start in some(again.take_ready()) {
                     assert!(
                         journal[..cut].iter().all(|entry| entry.attempt != start.attempt),
                         "seed {seed}, cut {cut}"
