@@ -19,7 +19,7 @@ use crate::platform::{Platform, echo};
 use crate::stats::Series;
 use crate::table::{Demand, Row, say};
 
-const CONNECTIONS: usize = 64;
+const CONNECTIONS: usize = 256;
 const FUNCTION: &str = "echo";
 const MCP_HEADERS: &[(&str, &str)] = &[
     ("Accept", "application/json, text/event-stream"),
