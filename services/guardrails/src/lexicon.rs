@@ -1,0 +1,204 @@
+//! The words that mean something to a check, in one table, so that each word of a text is looked up once.
+
+mod spaceless;
+mod words;
+
+use std::sync::LazyLock;
+
+pub(crate) use spaceless::SPACELESS;
+
+/// What a word means to the checks: a set of the classes below.
+pub(crate) type Classes = u64;
+
+pub(crate) mod class {
+    //! One bit for each meaning. The first sixteen are context: how near the last such word is, is remembered.
+    use super::Classes;
+
+    pub(crate) const CONTEXTS: usize = 16;
+    pub(crate) const CONTEXT: Classes = (1 << CONTEXTS) - 1;
+
+    pub(crate) const PHONE: Classes = 1;
+    pub(crate) const CARD: Classes = 1 << 1;
+    pub(crate) const SSN: Classes = 1 << 2;
+    /// Identity papers and tax numbers.
+    pub(crate) const ID: Classes = 1 << 3;
+    /// Numbers of orders, invoices and the like: what follows is not a telephone.
+    pub(crate) const OTHER_NUMBER: Classes = 1 << 4;
+    pub(crate) const NUMBER: Classes = 1 << 5;
+    pub(crate) const VERSION: Classes = 1 << 6;
+    pub(crate) const PASSWORD: Classes = 1 << 7;
+    pub(crate) const SECRET: Classes = 1 << 8;
+    pub(crate) const WALLET: Classes = 1 << 9;
+    pub(crate) const ITIN: Classes = 1 << 10;
+    /// A person whose number it is: `my`, `your`.
+    pub(crate) const WHOSE: Classes = 1 << 11;
+
+    // What injections are made of.
+    pub(crate) const IGNORE: Classes = 1 << 16;
+    pub(crate) const PRIOR: Classes = 1 << 17;
+    pub(crate) const RULES: Classes = 1 << 18;
+    pub(crate) const REVEAL: Classes = 1 << 19;
+    pub(crate) const SYSTEM: Classes = 1 << 20;
+    pub(crate) const PROMPT: Classes = 1 << 21;
+    pub(crate) const YOUR: Classes = 1 << 22;
+    pub(crate) const NOT: Classes = 1 << 23;
+    pub(crate) const FOLLOW: Classes = 1 << 24;
+    pub(crate) const TELL: Classes = 1 << 25;
+    pub(crate) const USER: Classes = 1 << 26;
+    pub(crate) const YOU: Classes = 1 << 27;
+    pub(crate) const NOW: Classes = 1 << 28;
+    pub(crate) const ROLE: Classes = 1 << 29;
+    pub(crate) const FREE: Classes = 1 << 30;
+    pub(crate) const MODE: Classes = 1 << 31;
+    pub(crate) const PERSONA: Classes = 1 << 32;
+    pub(crate) const EVERYTHING: Classes = 1 << 33;
+    pub(crate) const NEW: Classes = 1 << 34;
+    pub(crate) const RESTRICT: Classes = 1 << 35;
+    pub(crate) const LOOSE: Classes = 1 << 36;
+    pub(crate) const ARE: Classes = 1 << 37;
+    pub(crate) const ANYTHING: Classes = 1 << 38;
+    pub(crate) const DO: Classes = 1 << 39;
+    pub(crate) const FROM: Classes = 1 << 40;
+    pub(crate) const ON: Classes = 1 << 41;
+    pub(crate) const TOLD: Classes = 1 << 42;
+    pub(crate) const AI: Classes = 1 << 43;
+    pub(crate) const DEVELOPER: Classes = 1 << 44;
+    pub(crate) const WITHOUT: Classes = 1 << 45;
+    pub(crate) const WHAT: Classes = 1 << 46;
+    /// To ignore, in languages that say it last.
+    pub(crate) const DISCARD: Classes = 1 << 47;
+    pub(crate) const INJECTION: Classes = ((1 << 48) - 1) & !CONTEXT;
+
+    pub(crate) const TOXIC: Classes = 1 << 48;
+    pub(crate) const TOXIC_SEVERE: Classes = 1 << 49;
+}
+
+/// Words are at most this long in bytes; nothing longer is looked up.
+pub(crate) const LONGEST: usize = 32;
+
+pub(crate) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
+
+/// An open-addressed table: the standard one hashes slower than this reads.
+pub(crate) struct Lexicon {
+    slots: Vec<(u64, Classes)>,
+    words: Vec<&'static str>,
+    mask: usize,
+}
+
+impl Lexicon {
+    fn new() -> Self {
+        let entries: Vec<(&'static str, Classes)> = words::TABLE
+            .iter()
+            .flat_map(|(classes, words)| words.split_whitespace().map(move |word| (word, *classes)))
+            .collect();
+        let size = (entries.len() * 4).next_power_of_two();
+        let mut lexicon = Self { slots: vec![(0, 0); size], words: vec![""; size], mask: size - 1 };
+        for (word, classes) in entries {
+            lexicon.insert(word, classes);
+        }
+        lexicon
+    }
+
+    fn insert(&mut self, word: &'static str, classes: Classes) {
+        let hash = hash(word.as_bytes());
+        let mut at = hash as usize & self.mask;
+        while let (Some(slot), Some(kept)) = (self.slots.get_mut(at), self.words.get_mut(at)) {
+            if slot.1 == 0 || (slot.0 == hash && *kept == word) {
+                *slot = (hash, slot.1 | classes);
+                *kept = word;
+                return;
+            }
+            at = (at + 1) & self.mask;
+        }
+    }
+
+    /// The classes of a word in lower case, none if it means nothing.
+    pub(crate) fn look_up(&self, word: &[u8]) -> Classes {
+        let hash = hash(word);
+        let mut at = hash as usize & self.mask;
+        while let Some((kept, classes)) = self.slots.get(at) {
+            if *classes == 0 {
+                return 0;
+            }
+            if *kept == hash && self.words.get(at).is_some_and(|known| known.as_bytes() == word) {
+                return *classes;
+            }
+            at = (at + 1) & self.mask;
+        }
+        0
+    }
+}
+
+fn hash(word: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in word {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    hash ^ (hash >> 29)
+}
+
+/// A word in lower case, in place: most words are short ASCII.
+pub(crate) struct Lowered {
+    bytes: [u8; LONGEST],
+    length: usize,
+}
+
+impl Lowered {
+    pub(crate) const fn new() -> Self {
+        Self { bytes: [0; LONGEST], length: 0 }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    /// Too long a word is cut, and then found nowhere.
+    #[inline]
+    pub(crate) fn push(&mut self, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(self.length) {
+            *place = byte;
+            self.length += 1;
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+/// The classes of a word as it is written.
+pub(crate) fn classes_of(word: &str) -> Classes {
+    if word.len() > LONGEST {
+        return 0;
+    }
+    if word.is_ascii() {
+        let mut lowered = Lowered::new();
+        word.bytes().for_each(|byte| lowered.push(byte.to_ascii_lowercase()));
+        return LEXICON.look_up(lowered.bytes());
+    }
+    LEXICON.look_up(word.to_lowercase().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_in_any_case_and_language() {
+        assert_ne!(classes_of("Telephone") & class::PHONE, 0);
+        assert_ne!(classes_of("ИГНОРИРУЙ") & class::IGNORE, 0);
+        assert_ne!(classes_of("ignore") & class::IGNORE, 0);
+        assert_eq!(classes_of("sunshine"), 0);
+        assert_eq!(classes_of(&"a".repeat(100)), 0);
+    }
+
+    #[test]
+    fn words_are_written_as_texts_are_folded() {
+        for (_, words) in words::TABLE {
+            for word in words.split_whitespace() {
+                assert_eq!(crate::fold::Folded::new(word).text.to_lowercase(), word, "{word}");
+                assert!(word.len() <= LONGEST, "{word}");
+            }
+        }
+    }
+}
