@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use tokio::sync::OnceCell;
 
 use super::dev::Server;
 use super::project::Project;
@@ -30,10 +29,7 @@ impl Node {
     }
 
     pub async fn start_with(database: &str, more: &[(&str, &str)]) -> Self {
-        let project = Project::new();
-        std::fs::create_dir_all(project.data_dir()).unwrap();
-        std::os::unix::fs::symlink(shared_cache().await, project.data_dir().join("cache")).unwrap();
-        Self::start_in(project, database, more).await
+        Self::start_in(Project::with_code().await, database, more).await
     }
 
     pub async fn start_in(project: Project, database: &str, more: &[(&str, &str)]) -> Self {
@@ -60,15 +56,6 @@ impl Node {
     pub fn kill(self) {
         self.server.signal("KILL");
     }
-}
-
-/// Native code is the same for every node of one build, and takes long to make.
-async fn shared_cache() -> std::path::PathBuf {
-    static CACHE: OnceCell<Project> = OnceCell::const_new();
-    let project = CACHE.get_or_init(async || Project::new()).await;
-    let path = project.path.join("cache");
-    std::fs::create_dir_all(&path).unwrap();
-    path
 }
 
 /// An installation with the tenant `acme`.

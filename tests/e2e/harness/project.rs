@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
 
 use tokio::process::Command;
+use tokio::sync::OnceCell;
 
 use super::binary::{self, Ran};
 use super::dev::FirstStart;
@@ -43,6 +44,18 @@ impl Project {
         let mut watcher = shell.spawn().expect("a shell");
         let alive = watcher.stdin.take();
         Self { path, watcher, alive }
+    }
+
+    /// With the compiled code of all others that are made so: it is the same for every node of one build, and takes
+    /// long to make.
+    pub async fn with_code() -> Self {
+        static CODE: OnceCell<Project> = OnceCell::const_new();
+        let code = CODE.get_or_init(async || Self::new()).await.path.join("cache");
+        std::fs::create_dir_all(&code).expect("a directory for code");
+        let project = Self::new();
+        std::fs::create_dir_all(project.data_dir()).expect("a data directory");
+        std::os::unix::fs::symlink(code, project.data_dir().join("cache")).expect("a link to the code");
+        project
     }
 
     /// A copy of what a first start left behind: database, examples, the `probe` and one answered task.

@@ -19,7 +19,7 @@ pub struct Serving {
 impl Serving {
     /// Ready when it says where it listens.
     pub async fn start(configuration: &str, environment: &[(&str, &str)]) -> Self {
-        Self::start_in(Project::new(), &database().await, configuration, environment).await
+        Self::start_in(Project::with_code().await, &database().await, configuration, environment).await
     }
 
     pub async fn start_in(project: Project, database: &str, configuration: &str, environment: &[(&str, &str)]) -> Self {
