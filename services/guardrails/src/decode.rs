@@ -55,7 +55,10 @@ const fn in_token(byte: u8) -> bool {
 }
 
 fn hex(token: &str) -> Option<String> {
-    if token.len() < SHORTEST_HEX || token.len() % 2 != 0 || !token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    if token.len() < SHORTEST_HEX
+        || !token.len().is_multiple_of(2)
+        || !token.bytes().all(|byte| byte.is_ascii_hexdigit())
+    {
         return None;
     }
     readable(hex::decode(token).ok()?)

@@ -11,7 +11,7 @@ pub(super) fn luhn(digits: &[u8]) -> bool {
             if place % 2 == 0 { digit } else { digit * 2 / 10 + digit * 2 % 10 }
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 /// The sum of digits times weights.

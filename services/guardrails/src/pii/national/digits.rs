@@ -104,7 +104,7 @@ fn cnpj(digits: &Digits) -> bool {
 }
 
 fn ahv(digits: &Digits) -> bool {
-    digits.number(0..3) == 756 && weighted(digits.values(), &[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 == 0
+    digits.number(0..3) == 756 && weighted(digits.values(), &[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]).is_multiple_of(10)
 }
 
 fn sin(digits: &Digits) -> bool {
@@ -130,7 +130,7 @@ fn personnummer(digits: &Digits) -> bool {
 
 fn rodne_cislo(digits: &Digits) -> bool {
     let month = digits.number(2..4) % 50 % 20;
-    digits.number(0..10) % 11 == 0 && day(month, digits.number(4..6))
+    digits.number(0..10).is_multiple_of(11) && day(month, digits.number(4..6))
 }
 
 fn cuit(digits: &Digits) -> bool {
@@ -165,7 +165,7 @@ fn abn(digits: &Digits) -> bool {
         Some(first) if *first > 0 => *first -= 1,
         _ => return false,
     }
-    weighted(&values, &[10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]) % 89 == 0
+    weighted(&values, &[10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]).is_multiple_of(89)
 }
 
 fn tax_id(digits: &Digits) -> bool {
@@ -204,12 +204,12 @@ fn bsn(digits: &Digits) -> bool {
 }
 
 fn tfn(digits: &Digits) -> bool {
-    weighted(digits.values(), &[1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 == 0 && !uniform(digits.values())
+    weighted(digits.values(), &[1, 4, 3, 7, 5, 8, 6, 9, 10]).is_multiple_of(11) && !uniform(digits.values())
 }
 
 fn routing(digits: &Digits) -> bool {
     matches!(digits.number(0..2), 1..=12 | 21..=32 | 61..=72 | 80)
-        && weighted(digits.values(), &[3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 == 0
+        && weighted(digits.values(), &[3, 7, 1, 3, 7, 1, 3, 7, 1]).is_multiple_of(10)
 }
 
 fn israeli(digits: &Digits) -> bool {
