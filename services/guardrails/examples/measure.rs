@@ -78,6 +78,7 @@ fn speeds(guard: &Guard, only: &str) {
     if !only.is_empty() {
         return;
     }
+    yardstick(&message(english, 10_000));
     report("nothing to check", &Guard::new(&Policy::none()), &message(english, 10_000));
     for (name, text) in [
         ("hostile: digits", "1 ".repeat(50_000)),
@@ -111,6 +112,26 @@ fn message(text: &str, size: usize) -> Value {
     // As much to be found as in an ordinary letter.
     parts.push(json!({ "kind": "text", "text": "Write to jane@example.com or call +44 20 7946 0958." }));
     json!({ "role": "user", "messageId": "0198c5f2", "parts": parts })
+}
+
+/// What reading the same JSON costs here and now, to compare with.
+#[expect(clippy::print_stdout, reason = "an example talks to its user")]
+fn yardstick(value: &Value) {
+    let text = value.to_string();
+    let mut best = f64::MAX;
+    for _ in 0..8 {
+        let start = on_cpu();
+        for _ in 0..300 {
+            std::hint::black_box(serde_json::from_str::<Value>(&text).ok());
+        }
+        best = best.min((on_cpu() - start) / 300.0);
+    }
+    println!(
+        "reading the JSON     {:7} bytes {:9.1} us {:8.1} MB/s",
+        text.len(),
+        best * 1e6,
+        text.len() as f64 / best / 1e6
+    );
 }
 
 #[expect(clippy::print_stdout, reason = "an example talks to its user")]

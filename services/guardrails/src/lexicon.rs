@@ -67,7 +67,10 @@ pub(crate) mod class {
     pub(crate) const WHAT: Classes = 1 << 46;
     /// To ignore, in languages that say it last.
     pub(crate) const DISCARD: Classes = 1 << 47;
-    pub(crate) const INJECTION: Classes = ((1 << 48) - 1) & !CONTEXT;
+    pub(crate) const INJECTION: Classes = (((1 << 48) - 1) & !CONTEXT) | EVADE;
+
+    /// To get round something: what programs do, too.
+    pub(crate) const EVADE: Classes = 1 << 50;
 
     pub(crate) const TOXIC: Classes = 1 << 48;
     pub(crate) const TOXIC_SEVERE: Classes = 1 << 49;

@@ -18,12 +18,18 @@ const LONGEST: usize = 18;
 
 pub(super) fn phone(region: &Region<'_>, first: usize) -> Option<Taken> {
     let lead = Lead::of(region, first);
+    // The rest of another number.
+    let before = region.byte(lead.start.wrapping_sub(1));
+    if matches!(before, b'.' | b'-' | b'/' | b',') && region.byte(lead.start.wrapping_sub(2)).is_ascii_digit() {
+        return None;
+    }
     let named_otherwise = otherwise(region, lead.start);
     let (mut telling, mut possible) = (None, None);
     let mut shape = Shape::default();
     for count in 1..=region.groups.len().saturating_sub(first).min(MOST_GROUPS) {
         shape.take(region, first + count - 1, count == 1);
-        if !shape.separators_fit || shape.length > LONGEST {
+        let dated = count > 1 && super::date(region, first + count - 1).is_some();
+        if !shape.separators_fit || shape.length > LONGEST || dated {
             break;
         }
         if lead.international(&shape) || (!named_otherwise && shape.telling(&lead)) {
