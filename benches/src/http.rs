@@ -1,7 +1,7 @@
 //! As little HTTP as a client can do with: whole requests out, whole answers in, one at a time.
 //!
 //! The client shares the machine with what it measures, so it must cost less than a real one. It is no client for
-//! anything else: no chunked bodies, no redirects, no TLS.
+//! anything else: no redirects, no TLS, and of a chunked body only its end is known.
 
 use std::io;
 use std::net::SocketAddr;
@@ -53,6 +53,8 @@ impl Connection {
                 head = Head::of(&self.buffer)?;
             }
             match head {
+                Some(head) if head.end == CHUNKED && !self.buffer.ends_with(LAST_CHUNK) => {}
+                Some(head) if head.end == CHUNKED => break Head { end: self.buffer.len(), ..head },
                 Some(head) if self.buffer.len() >= head.end => break head,
                 _ => {}
             }
@@ -60,6 +62,10 @@ impl Connection {
         Ok(Answer { status, body: self.buffer.get(begin..end).unwrap_or_default() })
     }
 }
+
+/// An end that is not known from the headers.
+const CHUNKED: usize = usize::MAX;
+const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
 
 /// Where the body is, once the headers have arrived.
 #[derive(Clone, Copy)]
@@ -78,13 +84,17 @@ impl Head {
         let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|status| status.parse().ok());
         let size = lines.find_map(|line| {
             let (name, value) = line.split_once(':')?;
-            if name.eq_ignore_ascii_case("content-length") { value.trim().parse::<usize>().ok() } else { None }
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => value.trim().parse::<usize>().ok(),
+                "transfer-encoding" => Some(CHUNKED),
+                _ => None,
+            }
         });
         let (Some(status), Some(size)) = (status, size) else {
             return Err(io::Error::other("an answer without a status or a length"));
         };
         let begin = length + END.len();
-        Ok(Some(Self { status, begin, end: begin + size }))
+        Ok(Some(Self { status, begin, end: begin.saturating_add(size) }))
     }
 }
 
@@ -99,12 +109,19 @@ pub struct Request<'a> {
 
 impl Request<'_> {
     pub fn bytes(&self, address: SocketAddr) -> Vec<u8> {
+        self.with_headers(&[], address)
+    }
+
+    pub fn with_headers(&self, headers: &[(&str, &str)], address: SocketAddr) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\nHost: {address}\r\n", self.method, self.path);
         if let Some(key) = self.key {
             head.push_str(&format!("Authorization: Bearer {key}\r\n"));
         }
         if let Some(content_type) = self.content_type {
             head.push_str(&format!("Content-Type: {content_type}\r\n"));
+        }
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str(&format!("Content-Length: {}\r\n\r\n", self.body.len()));
         let mut bytes = head.into_bytes();

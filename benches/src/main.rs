@@ -5,11 +5,13 @@
 
 mod call;
 mod card;
+mod cpu;
 mod deploy;
 mod http;
 mod load;
 mod mcp;
 mod noisy;
+mod official;
 mod options;
 mod path;
 mod platform;
@@ -69,6 +71,7 @@ async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
         Measurement::Deploy,
         Measurement::Card,
         Measurement::Mcp,
+        Measurement::Official,
         Measurement::Noisy,
     ];
     if !served.into_iter().any(|measurement| options.wants(measurement)) {
@@ -97,6 +100,15 @@ async fn measure_served(platform: &Platform, options: &Options) -> anyhow::Resul
     }
     if options.wants(Measurement::Mcp) {
         rows.extend(mcp::measure(platform, options).await.context("measuring MCP")?);
+    }
+    if options.wants(Measurement::Official) {
+        match &options.servers {
+            Some(servers) => {
+                let measured = official::measure(platform, servers, options).await;
+                rows.extend(measured.context("measuring against official servers")?);
+            }
+            None => table::say("not measured against the official servers: say where they are with `--servers DIR`"),
+        }
     }
     if options.wants(Measurement::Noisy) {
         rows.extend(noisy::measure(platform, options).await.context("measuring a noisy neighbour")?);

@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 
+use crate::cpu;
 use crate::http::Connection;
 use crate::load::{self, Load, Plan};
 use crate::options::Options;
@@ -89,21 +90,12 @@ impl Found {
 /// What came of it, and the CPU time of this process for one answer. The load is another process, and so is Postgres.
 async fn ask(address: SocketAddr, request: &[u8], options: &Options) -> anyhow::Result<(Load, f64)> {
     let plan = Plan { address, connections: CONNECTIONS, warm_up: options.warm_up(), lasting: options.round() };
-    let before = cpu_micros();
+    let before = cpu::own();
     let load = load::run(&plan, request).await?;
     // Warming up costs the same for each answer.
     let answers = load.rate * (plan.warm_up + plan.lasting).as_secs_f64();
-    let used = cpu_micros() - before;
+    let used = cpu::own() - before;
     Ok((load, used / answers.max(1.0)))
-}
-
-/// User and system time of this process.
-fn cpu_micros() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-    // Fields 14 and 15, behind the name in parentheses; a tick is 10 ms.
-    (ticks(11) + ticks(12)) * 10_000.0
 }
 
 async fn open(platform: &Platform, connection: &mut Connection) -> anyhow::Result<String> {

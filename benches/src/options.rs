@@ -21,6 +21,9 @@ pub struct Options {
     /// Where the temporary database is made: a directory on the disk to measure
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Where the official servers are, or are to be installed; without it they are not measured against
+    #[arg(long, value_name = "DIR")]
+    pub servers: Option<PathBuf>,
     /// Passed by `cargo bench` to every benchmark; means nothing here
     #[arg(long, hide = true)]
     bench: bool,
@@ -40,6 +43,8 @@ pub enum Measurement {
     Card,
     /// MCP against A2A
     Mcp,
+    /// A2A and MCP against the official servers; needs `--servers`
+    Official,
     /// A quiet tenant beside one with spinning guests
     Noisy,
 }

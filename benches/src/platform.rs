@@ -79,6 +79,14 @@ impl Platform {
         &self.engine
     }
 
+    /// The database's first process.
+    pub fn postgres(&self) -> anyhow::Result<u32> {
+        let own = self.directory.path().join("postgres");
+        let home = std::fs::read_to_string(own.join("location")).map_or(own, |place| place.trim().into());
+        let lock = std::fs::read_to_string(home.join("data/postmaster.pid"))?;
+        lock.lines().next().and_then(|line| line.trim().parse().ok()).context("no process in `postmaster.pid`")
+    }
+
     /// For files that end with the measurement.
     pub fn directory(&self) -> &Path {
         self.directory.path()
@@ -96,17 +104,12 @@ impl Platform {
         let path = format!("/t/{TENANT}{path}");
         let (key, content_type) = (Some(self.invoke_key.as_str()), Some("application/json"));
         let plain = Request { method: "POST", path: &path, key, content_type, body: body.as_bytes() };
-        let mut lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        lines.push_str("Content-Length");
-        let bytes = String::from_utf8_lossy(&plain.bytes(self.address)).replacen("Content-Length", &lines, 1);
-        bytes.into_bytes()
+        plain.with_headers(headers, self.address)
     }
 
     /// The bytes of a JSON-RPC request at the agent's door.
     pub fn rpc(&self, body: &str) -> Vec<u8> {
-        let path = format!("/t/{TENANT}/_a2a/");
-        let (key, content_type) = (Some(self.invoke_key.as_str()), Some("application/json"));
-        Request { method: "POST", path: &path, key, content_type, body: body.as_bytes() }.bytes(self.address)
+        self.post("/_a2a/", &[], body)
     }
 
     pub fn card(&self) -> Vec<u8> {

@@ -13,6 +13,7 @@ pub mod jsonrpc;
 pub mod legacy;
 pub mod media;
 pub mod messages;
+mod metadata;
 pub mod method;
 mod part;
 pub mod skill;

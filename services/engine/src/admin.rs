@@ -66,7 +66,7 @@ impl Engine {
         self.check_plan(plan)?;
         let tenant = self.tenant(slug).await?;
         self.inner.store.set_plan(tenant.id, plan).await?;
-        self.inner.tenants.invalidate(slug).await;
+        self.inner.tenants.invalidate(slug);
         self.tenant(slug).await
     }
 
@@ -80,7 +80,7 @@ impl Engine {
         authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
         let tenant = self.tenant(slug).await?;
         self.inner.store.set_card(tenant.id, card).await?;
-        self.inner.tenants.invalidate(slug).await;
+        self.inner.tenants.invalidate(slug);
         self.tenant(slug).await
     }
 
@@ -104,8 +104,8 @@ impl Engine {
         self.inner.store.delete_tenant(&tenant).await?;
         self.tenant_store(&tenant).forget_belongings().await?;
         self.inner.settings.changed();
-        self.inner.tenants.invalidate(slug).await;
-        self.inner.catalogs.forget(tenant.id).await;
+        self.inner.tenants.invalidate(slug);
+        self.inner.catalogs.forget(tenant.id);
         self.inner.hub.stop_tenant(tenant.id);
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Engine {
     pub async fn revoke_key(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<(), EngineError> {
         authorize(principal, Action::ManageKeys, EngineError::UnknownTenant)?;
         let revoked = self.tenant_store(tenant).revoke_key(id).await?;
-        self.inner.keys.forget(id).await;
+        self.inner.keys.forget(id);
         // Not more than an id is long: who sends a whole key by mistake must not find it in an error.
         let name = id.chars().take(10).collect();
         if revoked { Ok(()) } else { Err(EngineError::NotFound { what: "key", name }) }

@@ -14,16 +14,16 @@ use crate::error::EngineError;
 use crate::tokens;
 
 /// Records of keys by id. Revoking takes effect at once on the node that revokes, and elsewhere when it is told.
-pub(crate) struct KeyCache(moka::future::Cache<String, Option<Arc<KeyRecord>>>);
+pub(crate) struct KeyCache(moka::sync::Cache<String, Option<Arc<KeyRecord>>>);
 
 impl KeyCache {
     pub(crate) fn new() -> Self {
-        let cache = moka::future::Cache::builder().max_capacity(100_000).time_to_live(STALE).build();
+        let cache = moka::sync::Cache::builder().max_capacity(100_000).time_to_live(STALE).build();
         Self(cache)
     }
 
-    pub(crate) async fn forget(&self, id: &str) {
-        self.0.invalidate(id).await;
+    pub(crate) fn forget(&self, id: &str) {
+        self.0.invalidate(id);
     }
 }
 
@@ -39,7 +39,7 @@ impl Engine {
     ) -> Result<Principal, EngineError> {
         let principal = match key {
             None => Principal::Anonymous,
-            Some(text) if tokens::is_token(text) => self.verify_token(tenant, text, audiences()).await?,
+            Some(text) if tokens::is_token(text) => Box::pin(self.verify_token(tenant, text, audiences())).await?,
             Some(text) => self.verify(text).await?,
         };
         if matches!(principal, Principal::Key { tenant: of_key, .. } if of_key != tenant.id)
@@ -104,11 +104,11 @@ impl Engine {
     }
 
     async fn key_record(&self, id: &str) -> Result<Option<Arc<KeyRecord>>, EngineError> {
-        if let Some(known) = self.inner.keys.0.get(id).await {
+        if let Some(known) = self.inner.keys.0.get(id) {
             return Ok(known);
         }
-        let record = self.inner.store.key(id).await?.map(Arc::new);
-        self.inner.keys.0.insert(id.to_owned(), record.clone()).await;
+        let record = Box::pin(self.inner.store.key(id)).await?.map(Arc::new);
+        self.inner.keys.0.insert(id.to_owned(), record.clone());
         Ok(record)
     }
 }

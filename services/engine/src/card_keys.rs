@@ -23,11 +23,11 @@ const STALE: Duration = Duration::from_secs(2);
 /// Whoever wants another has to revoke one.
 const MOST_KEYS: usize = 16;
 
-pub(crate) struct CardKeyCache(moka::future::Cache<(), Arc<CardSigner>>);
+pub(crate) struct CardKeyCache(moka::sync::Cache<(), Arc<CardSigner>>);
 
 impl CardKeyCache {
     pub(crate) fn new() -> Self {
-        Self(moka::future::Cache::builder().max_capacity(1).time_to_live(STALE).build())
+        Self(moka::sync::Cache::builder().max_capacity(1).time_to_live(STALE).build())
     }
 }
 
@@ -72,11 +72,11 @@ impl CardSigner {
 
 impl Engine {
     pub async fn card_signer(&self) -> Result<Arc<CardSigner>, EngineError> {
-        if let Some(known) = self.inner.card_keys.0.get(&()).await {
+        if let Some(known) = self.inner.card_keys.0.get(&()) {
             return Ok(known);
         }
         let signer = Arc::new(self.derive_keys(&self.inner.store.card_keys().await?)?);
-        self.inner.card_keys.0.insert((), Arc::clone(&signer)).await;
+        self.inner.card_keys.0.insert((), Arc::clone(&signer));
         Ok(signer)
     }
 
@@ -111,7 +111,7 @@ impl Engine {
     }
 
     async fn renewed_signer(&self) -> Result<Arc<CardSigner>, EngineError> {
-        self.inner.card_keys.0.invalidate(&()).await;
+        self.inner.card_keys.0.invalidate(&());
         self.card_signer().await
     }
 

@@ -151,7 +151,7 @@ fn may_call(principal: &Principal, skill: &Skill) -> bool {
 const RECHECK: Duration = Duration::from_millis(500);
 
 pub(crate) struct Catalogs {
-    cache: moka::future::Cache<TenantId, Arc<Entry>>,
+    cache: moka::sync::Cache<TenantId, Arc<Entry>>,
     born: Instant,
     watched: Mutex<HashMap<TenantId, watch::Sender<()>>>,
 }
@@ -187,11 +187,11 @@ struct Entry {
 
 impl Catalogs {
     pub(crate) fn new() -> Self {
-        Self { cache: moka::future::Cache::new(10_000), born: Instant::now(), watched: Mutex::default() }
+        Self { cache: moka::sync::Cache::new(10_000), born: Instant::now(), watched: Mutex::default() }
     }
 
-    pub(crate) async fn forget(&self, tenant: TenantId) {
-        self.cache.invalidate(&tenant).await;
+    pub(crate) fn forget(&self, tenant: TenantId) {
+        self.cache.invalidate(&tenant);
         if let Some(sender) = lock(&self.watched).get(&tenant) {
             sender.send_replace(());
         }
@@ -204,19 +204,19 @@ impl Catalogs {
 
     async fn get(&self, tenant: TenantId, store: &TenantStore) -> Result<Arc<Catalog>, EngineError> {
         let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if let Some(entry) = self.cache.get(&tenant).await {
+        if let Some(entry) = self.cache.get(&tenant) {
             let checked = entry.checked.load(Ordering::Relaxed);
             let fresh = now.saturating_sub(checked) < RECHECK.as_millis() as u64;
             // One request asks the database; the others go on with what they have.
             let mine =
                 !fresh && entry.checked.compare_exchange(checked, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-            if !mine || store.generation().await? == entry.catalog.generation {
+            if !mine || Box::pin(store.generation()).await? == entry.catalog.generation {
                 return Ok(Arc::clone(&entry.catalog));
             }
         }
-        let catalog = Arc::new(load(store).await?);
+        let catalog = Arc::new(Box::pin(load(store)).await?);
         let entry = Entry { catalog: Arc::clone(&catalog), checked: AtomicU64::new(now) };
-        self.cache.insert(tenant, Arc::new(entry)).await;
+        self.cache.insert(tenant, Arc::new(entry));
         Ok(catalog)
     }
 }

@@ -111,7 +111,7 @@ impl Engine {
         if deployed.created {
             self.count_upload(tenant, &name, upload.bytes.len());
         }
-        self.inner.catalogs.forget(tenant.id).await;
+        self.inner.catalogs.forget(tenant.id);
         tracing::info!(tenant.id = %tenant.slug, skill.id = %name, version = deployed.version, "deployed");
         Ok(DeployReport {
             name,
@@ -130,7 +130,7 @@ impl Engine {
     /// What the active version of a function has; nothing, if there is none.
     async fn grants_of(&self, tenant: &Tenant, name: &SkillName) -> Result<Grants, EngineError> {
         // Another node may have deployed it a moment ago.
-        self.inner.catalogs.forget(tenant.id).await;
+        self.inner.catalogs.forget(tenant.id);
         let catalog = self.catalog(tenant).await?;
         Ok(catalog.skills.get(name).map(|skill| skill.grants.clone()).unwrap_or_default())
     }
@@ -184,7 +184,7 @@ impl Engine {
         if !store.activate(&name, target).await? {
             return Err(EngineError::NotFound { what: "version", name: format!("{name}@{target}") });
         }
-        self.inner.catalogs.forget(tenant.id).await;
+        self.inner.catalogs.forget(tenant.id);
         Ok(target)
     }
 
@@ -192,7 +192,7 @@ impl Engine {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
         let name = parse(name)?;
         let deleted = self.tenant_store(tenant).delete_function(&name).await?;
-        self.inner.catalogs.forget(tenant.id).await;
+        self.inner.catalogs.forget(tenant.id);
         if deleted { Ok(()) } else { Err(unknown(&name)) }
     }
 }

@@ -106,7 +106,7 @@ pub(crate) struct Inner {
     pub(crate) settings: SettingCache,
     pub(crate) keys: KeyCache,
     pub(crate) card_keys: CardKeyCache,
-    pub(crate) tenants: moka::future::Cache<TenantSlug, Arc<Tenant>>,
+    pub(crate) tenants: moka::sync::Cache<TenantSlug, Arc<Tenant>>,
     pub(crate) catalogs: Catalogs,
     pub(crate) hub: Hub,
     pub(crate) news: Arc<News>,
@@ -144,7 +144,7 @@ impl Engine {
             settings: SettingCache::new(),
             keys: KeyCache::new(),
             card_keys: CardKeyCache::new(),
-            tenants: moka::future::Cache::builder().max_capacity(100_000).time_to_live(STALE).build(),
+            tenants: moka::sync::Cache::builder().max_capacity(100_000).time_to_live(STALE).build(),
             catalogs: Catalogs::new(),
             hub: Hub::default(),
             news: Arc::default(),
@@ -169,12 +169,13 @@ impl Engine {
 
     /// The tenant of a route.
     pub async fn tenant(&self, slug: &TenantSlug) -> Result<Arc<Tenant>, EngineError> {
-        if let Some(tenant) = self.inner.tenants.get(slug).await {
+        if let Some(tenant) = self.inner.tenants.get(slug) {
             return Ok(tenant);
         }
-        let found = self.inner.store.tenant_by_slug(slug).await?.ok_or(EngineError::UnknownTenant)?;
+        // Boxed, as all that is seldom needed: every request carries the room for what it might have to wait for.
+        let found = Box::pin(self.inner.store.tenant_by_slug(slug)).await?.ok_or(EngineError::UnknownTenant)?;
         let tenant = Arc::new(found);
-        self.inner.tenants.insert(slug.clone(), Arc::clone(&tenant)).await;
+        self.inner.tenants.insert(slug.clone(), Arc::clone(&tenant));
         Ok(tenant)
     }
 

@@ -146,6 +146,7 @@ impl From<RuntimeError> for EngineError {
 impl From<PrepareError> for EngineError {
     fn from(error: PrepareError) -> Self {
         match error {
+            PrepareError::Starved => Self::Busy("compiler"),
             error if error.is_callers() => Self::NotDeployable(error.to_string()),
             error => Self::Internal(Box::new(error)),
         }

@@ -74,8 +74,10 @@ enum Resumed {
 impl Engine {
     /// Runs to the end of the turn. The task goes on if the caller goes away.
     pub async fn send(&self, invocation: Invocation) -> Result<Arc<Task>, EngineError> {
-        if let Some(earlier) = self.sent_before(&invocation).await? {
-            return self.settled(invocation.tenant.id, earlier).await;
+        if invocation.once.is_some()
+            && let Some(earlier) = Box::pin(self.sent_before(&invocation)).await?
+        {
+            return Box::pin(self.settled(invocation.tenant.id, earlier)).await;
         }
         let early = invocation.alias.is_some() || invocation.once.is_some() || invocation.push.is_some();
         let (tenant, once) = (invocation.tenant.id, Repeat::of(&invocation));
@@ -85,10 +87,13 @@ impl Engine {
             let span = run.span();
             return self.spawn_for(|done| run.blocking(done).instrument(span)).await;
         }
-        match self.spawn(run.span(), Run::start(run)).await {
-            Err(EngineError::Repeated) => self.settled(tenant, self.first_send(tenant, once).await?).await,
-            recorded => self.telling(told, recorded?).finished(self).await,
-        }
+        let recorded = async {
+            match self.spawn(run.span(), Run::start(run)).await {
+                Err(EngineError::Repeated) => self.settled(tenant, self.first_send(tenant, once).await?).await,
+                recorded => self.telling(told, recorded?).finished(self).await,
+            }
+        };
+        Box::pin(recorded).await
     }
 
     /// Starts, records, and hands back the recorded task with its events from the first.
@@ -164,13 +169,16 @@ impl Engine {
             tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
         } = invocation;
         check_input(&skill, &input)?;
-        let id = TaskId::new();
         let push = match push {
-            Some(push) => Some(self.push_entry(&tenant, &principal, id, &push, 0).await?),
+            Some(push) => Some((Box::pin(self.push_destination(&principal, &push)).await?, push)),
             None => None,
         };
         let permit = self.enter(&tenant, &principal, &skill).await?;
-        let now = OffsetDateTime::now_utc();
+        // Not before: what waited for its turn begins now.
+        let (id, now) = (TaskId::new(), OffsetDateTime::now_utc());
+        let push = push
+            .map(|(destination, push)| self.sealed_push(&tenant, &principal, id, &push, destination, 0))
+            .transpose()?;
         let task = Task {
             id,
             skill: Some(skill.name.clone()),

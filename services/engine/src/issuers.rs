@@ -73,7 +73,7 @@ impl Engine {
             created_by: principal.caller().to_string(),
         };
         let record = store.insert_issuer(new).await?;
-        self.inner.tokens.forget(tenant.id, &record.id).await;
+        self.inner.tokens.forget(tenant.id, &record.id);
         Ok(record)
     }
 
@@ -93,14 +93,14 @@ impl Engine {
         authorize(principal, Action::ManageIssuers, EngineError::UnknownTenant)?;
         read(jwks)?;
         let replaced = self.tenant_store(tenant).replace_keys(id, jwks).await?;
-        self.inner.tokens.forget(tenant.id, id).await;
+        self.inner.tokens.forget(tenant.id, id);
         if replaced { Ok(()) } else { Err(missing("issuer with keys of its own", id)) }
     }
 
     pub async fn delete_issuer(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<(), EngineError> {
         authorize(principal, Action::ManageIssuers, EngineError::UnknownTenant)?;
         let deleted = self.tenant_store(tenant).delete_issuer(id).await?;
-        self.inner.tokens.forget(tenant.id, id).await;
+        self.inner.tokens.forget(tenant.id, id);
         if deleted { Ok(()) } else { Err(missing("issuer", id)) }
     }
 }

@@ -15,8 +15,8 @@ impl Engine {
             Err(error) if error.lacks_source() => {}
             other => return Ok(other?),
         }
-        self.fetch_source(tenant, version).await?;
-        Ok(runtime.load(version).await?)
+        Box::pin(self.fetch_source(tenant, version)).await?;
+        Ok(Box::pin(runtime.load(version)).await?)
     }
 
     /// Compiled without being loaded, when nothing else is to be compiled. `false`: it was there.

@@ -95,12 +95,12 @@ impl Engine {
         match wake {
             Wake::Tasks(ids) => inner.news.changed(&ids),
             Wake::Cancels(ids) => inner.hub.cancel(&ids),
-            Wake::Catalog(tenant) => inner.catalogs.forget(tenant).await,
-            Wake::Key(id) => inner.keys.forget(&id).await,
-            Wake::Session(id) => inner.sessions.forget(None, id).await,
+            Wake::Catalog(tenant) => inner.catalogs.forget(tenant),
+            Wake::Key(id) => inner.keys.forget(&id),
+            Wake::Session(id) => inner.sessions.forget(None, id),
             Wake::Tenant(tenant, slug) => {
-                inner.tenants.invalidate(&slug).await;
-                inner.catalogs.forget(tenant).await;
+                inner.tenants.invalidate(&slug);
+                inner.catalogs.forget(tenant);
                 if matches!(inner.store.key_tenant(tenant).await, Ok(None)) {
                     inner.hub.stop_tenant(tenant);
                 }

@@ -112,9 +112,27 @@ impl Engine {
         push: &NewPush,
         delivered: u32,
     ) -> Result<PushEntry, EngineError> {
+        let destination = self.push_destination(principal, push).await?;
+        self.sealed_push(tenant, principal, task, push, destination, delivered)
+    }
+
+    /// Where a wish leads, if it can be granted.
+    pub(crate) async fn push_destination(&self, principal: &Principal, push: &NewPush) -> Result<String, EngineError> {
         authorize(principal, Action::UsePush, EngineError::TaskNotFound)?;
         push.check().map_err(|fault: BadPush| EngineError::Invalid(fault.to_string()))?;
-        let destination = self.inner.pushes.egress.check(&push.url, &HostGrants::any()).await.map_err(refused)?;
+        self.inner.pushes.egress.check(&push.url, &HostGrants::any()).await.map_err(refused)
+    }
+
+    /// What is kept of a wish that is granted.
+    pub(crate) fn sealed_push(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        task: TaskId,
+        push: &NewPush,
+        destination: String,
+        delivered: u32,
+    ) -> Result<PushEntry, EngineError> {
         let id = push.id.clone().unwrap_or_else(|| fresh_id(push.dialect));
         let receiver = serde_json::to_string(&push.receiver()).map_err(internal)?;
         let sealed = self.inner.vault.seal_push(tenant.id, task, &id, &receiver).map_err(internal)?;

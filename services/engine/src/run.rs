@@ -413,6 +413,10 @@ impl Run {
 
     fn number(&mut self, bodies: Vec<EventBody>) -> Vec<Event> {
         let at = OffsetDateTime::now_utc();
+        if bodies.iter().any(|body| matches!(body, EventBody::Status(_))) {
+            // The same time to those who ask and to those who are told.
+            self.task.updated_at = at;
+        }
         let first = self.task.last_seq;
         let events: Vec<Event> = (first + 1..).zip(bodies).map(|(seq, body)| Event { seq, at, body }).collect();
         self.task.last_seq = events.last().map_or(first, |event| event.seq);

@@ -42,25 +42,25 @@ impl Default for SessionLimits {
 
 /// What this node knows of sessions, and who waits for their changes.
 pub(crate) struct Sessions {
-    known: moka::future::Cache<(TenantId, SessionId), Arc<SessionRecord>>,
+    known: moka::sync::Cache<(TenantId, SessionId), Arc<SessionRecord>>,
     watched: Mutex<HashMap<SessionId, watch::Sender<()>>>,
 }
 
 impl Sessions {
     pub(crate) fn new() -> Self {
-        let known = moka::future::Cache::builder().max_capacity(10_000).time_to_live(STALE).build();
+        let known = moka::sync::Cache::builder().max_capacity(10_000).time_to_live(STALE).build();
         Self { known, watched: Mutex::default() }
     }
 
     /// It has changed, here or elsewhere.
-    pub(crate) async fn forget(&self, tenant: Option<TenantId>, id: SessionId) {
+    pub(crate) fn forget(&self, tenant: Option<TenantId>, id: SessionId) {
         match tenant {
-            Some(tenant) => self.known.invalidate(&(tenant, id)).await,
+            Some(tenant) => self.known.invalidate(&(tenant, id)),
             // A notice does not say whose it is; there are few of these.
             None => {
                 let keys: Vec<_> = self.known.iter().map(|(key, _)| *key).filter(|(_, known)| *known == id).collect();
                 for key in keys {
-                    self.known.invalidate(&key).await;
+                    self.known.invalidate(&key);
                 }
             }
         }
@@ -137,13 +137,14 @@ impl Engine {
     ) -> Result<Arc<SessionRecord>, EngineError> {
         let id = SessionId::parse(id).ok_or(EngineError::SessionNotFound)?;
         let now = OffsetDateTime::now_utc();
-        let known = self.inner.sessions.known.get(&(tenant.id, id)).await.filter(|record| record.expires_at > now);
+        let known = self.inner.sessions.known.get(&(tenant.id, id)).filter(|record| record.expires_at > now);
         let record = match known {
             Some(record) => record,
             None => {
-                let found = self.tenant_store(tenant).session(id).await?.ok_or(EngineError::SessionNotFound)?;
+                let store = self.tenant_store(tenant);
+                let found = Box::pin(store.session(id)).await?.ok_or(EngineError::SessionNotFound)?;
                 let record = Arc::new(found);
-                self.inner.sessions.known.insert((tenant.id, id), Arc::clone(&record)).await;
+                self.inner.sessions.known.insert((tenant.id, id), Arc::clone(&record));
                 record
             }
         };
@@ -163,7 +164,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         let left = record.expires_at - now;
         if record.initialized && left < self.session_limits().idle / 2 {
-            self.change_session(tenant, record.id, SessionChange::Touched).await?;
+            Box::pin(self.change_session(tenant, record.id, SessionChange::Touched)).await?;
         }
         Ok(())
     }
@@ -206,7 +207,7 @@ impl Engine {
 
     pub async fn close_session(&self, tenant: &Tenant, session: &SessionRecord) -> Result<(), EngineError> {
         self.tenant_store(tenant).close_session(session.id).await?;
-        self.inner.sessions.forget(Some(tenant.id), session.id).await;
+        self.inner.sessions.forget(Some(tenant.id), session.id);
         Ok(())
     }
 
@@ -241,7 +242,7 @@ impl Engine {
         let limits = self.session_limits();
         let most = stored(limits.subscriptions);
         let changed = self.tenant_store(tenant).change_session(id, &change, limits.idle, most).await?;
-        self.inner.sessions.forget(Some(tenant.id), id).await;
+        self.inner.sessions.forget(Some(tenant.id), id);
         if changed { Ok(()) } else { Err(EngineError::SessionNotFound) }
     }
 }

@@ -22,7 +22,7 @@ const KEPT: u64 = 64 << 20;
 
 /// What functions have asked for lately; what is missing is remembered too.
 pub(crate) struct SettingCache {
-    values: moka::future::Cache<Place, Option<Arc<[u8]>>>,
+    values: moka::sync::Cache<Place, Option<Arc<[u8]>>>,
     changes: AtomicU64,
 }
 
@@ -46,7 +46,7 @@ impl Kind {
 
 impl SettingCache {
     pub(crate) fn new() -> Self {
-        let values = moka::future::Cache::builder()
+        let values = moka::sync::Cache::builder()
             .weigher(|place: &Place, value: &Option<Arc<[u8]>>| {
                 let size = place.3.len() + value.as_ref().map_or(0, |value| value.len()) + 100;
                 u32::try_from(size).unwrap_or(u32::MAX)
@@ -64,7 +64,7 @@ impl SettingCache {
 
     async fn get(&self, store: &TenantStore, kind: Kind, name: &str) -> Result<Option<Arc<[u8]>>, EngineError> {
         let place = (self.changes.load(Ordering::Acquire), store.id(), kind, name.to_owned());
-        if let Some(known) = self.values.get(&place).await {
+        if let Some(known) = self.values.get(&place) {
             return Ok(known);
         }
         let value = match kind {
@@ -72,7 +72,7 @@ impl SettingCache {
             Kind::Setting => store.setting(name).await?.map(String::into_bytes),
         };
         let value: Option<Arc<[u8]>> = value.map(Arc::from);
-        self.values.insert(place, value.clone()).await;
+        self.values.insert(place, value.clone());
         Ok(value)
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn is_token(text: &str) -> bool {
 /// What is known of issuers and their keys.
 pub(crate) struct Tokens {
     /// A change takes effect at once on the node that makes it and within this cache's time elsewhere.
-    issuers: moka::future::Cache<TenantId, Arc<Vec<Issuer>>>,
+    issuers: moka::sync::Cache<TenantId, Arc<Vec<Issuer>>>,
     remote: RemoteKeys,
 }
 
@@ -44,12 +44,12 @@ struct Issuer {
 
 impl Tokens {
     pub(crate) fn new(egress: &EgressConfig, times: KeySetTimes) -> Result<Self, BadConfig> {
-        let issuers = moka::future::Cache::builder().max_capacity(10_000).time_to_live(Duration::from_secs(2)).build();
+        let issuers = moka::sync::Cache::builder().max_capacity(10_000).time_to_live(Duration::from_secs(2)).build();
         Ok(Self { issuers, remote: RemoteKeys::new(egress, times)? })
     }
 
-    pub(crate) async fn forget(&self, tenant: TenantId, issuer: &str) {
-        self.issuers.invalidate(&tenant).await;
+    pub(crate) fn forget(&self, tenant: TenantId, issuer: &str) {
+        self.issuers.invalidate(&tenant);
         self.remote.forget(tenant, issuer);
     }
 
@@ -118,12 +118,12 @@ impl Engine {
     }
 
     async fn issuers(&self, tenant: &Tenant) -> Result<Arc<Vec<Issuer>>, EngineError> {
-        if let Some(known) = self.inner.tokens.issuers.get(&tenant.id).await {
+        if let Some(known) = self.inner.tokens.issuers.get(&tenant.id) {
             return Ok(known);
         }
         let records = self.tenant_store(tenant).list_issuers().await?;
         let issuers = Arc::new(records.into_iter().map(Issuer::of).collect::<Vec<_>>());
-        self.inner.tokens.issuers.insert(tenant.id, Arc::clone(&issuers)).await;
+        self.inner.tokens.issuers.insert(tenant.id, Arc::clone(&issuers));
         Ok(issuers)
     }
 

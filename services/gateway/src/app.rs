@@ -1,5 +1,6 @@
 //! What every handler holds.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,10 +49,13 @@ impl Default for GatewayConfig {
     }
 }
 
+/// Cloned several times for every request: one count each.
 #[derive(Clone)]
-pub struct App {
+pub struct App(Arc<Held>);
+
+pub struct Held {
     pub(crate) engine: Engine,
-    pub(crate) config: Arc<GatewayConfig>,
+    pub(crate) config: GatewayConfig,
     pub(crate) started: Instant,
     pub(crate) cards: moka::sync::Cache<CardKey, RenderedCard>,
 }
@@ -75,11 +79,19 @@ pub(crate) struct RenderedCard {
     pub(crate) last_modified: http::HeaderValue,
 }
 
+impl Deref for App {
+    type Target = Held;
+
+    fn deref(&self) -> &Held {
+        &self.0
+    }
+}
+
 impl App {
     /// From here on the receivers of push notifications are told.
     pub fn new(engine: Engine, config: GatewayConfig) -> Self {
         engine.tell_receivers(notice::of);
-        Self { engine, config: Arc::new(config), started: Instant::now(), cards: moka::sync::Cache::new(10_000) }
+        Self(Arc::new(Held { engine, config, started: Instant::now(), cards: moka::sync::Cache::new(10_000) }))
     }
 
     pub fn engine(&self) -> &Engine {

@@ -37,8 +37,6 @@ pub(crate) enum Pace {
 
 /// How often a compilation in the background looks whether it may begin.
 const LOOK: Duration = Duration::from_millis(100);
-/// The child's niceness then.
-const NICE: i32 = 15;
 
 pub(crate) struct Compiler {
     command: Vec<OsString>,
@@ -115,16 +113,21 @@ impl Compiler {
     async fn attempt(&self, job: Job, bytes: &[u8], pace: Pace) -> Result<Vec<u8>, PrepareError> {
         let _slot = self.slots.acquire().await.map_err(|_| broken("the compiler is closed"))?;
         let mut child = self.spawn()?;
-        if pace == Pace::Background {
-            give_way(&child);
-        }
+        let patience = match pace {
+            Pace::Now => self.limits.wall,
+            Pace::Background => {
+                give_way(&child, self.limits.background_nice);
+                // Nobody waits, and to get little of a busy machine is what it is for.
+                Duration::MAX
+            }
+        };
         let request = Request::new(job, bytes.len(), &self.limits);
-        match tokio::time::timeout(self.limits.wall, converse(&mut child, &request, bytes)).await {
+        match tokio::time::timeout(patience, converse(&mut child, &request, bytes)).await {
             Ok(answer) => answer,
             Err(_) => {
                 // Dropping the child would kill it too; waiting makes sure that nothing of it is left.
                 let _ = child.kill().await;
-                Err(PrepareError::TimedOut)
+                Err(PrepareError::Starved)
             }
         }
     }
@@ -146,10 +149,10 @@ impl Compiler {
 }
 
 /// Where this is not allowed, it runs like any other.
-fn give_way(child: &Child) {
+fn give_way(child: &Child, nice: i32) {
     // Without a process this would be about ourselves.
     if let Some(process) = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::setpriority_process(Some(process), NICE);
+        let _ = rustix::process::setpriority_process(Some(process), nice);
     }
 }
 

@@ -54,14 +54,23 @@ pub struct CompileLimits {
     pub memory_bytes: usize,
     /// CPU time over all threads of the child.
     pub cpu: Duration,
+    /// Only a machine that has no time for it makes it wait that long: the work itself is limited above.
     pub wall: Duration,
     pub concurrency: usize,
+    /// How far those give way that nobody waits for.
+    pub background_nice: i32,
 }
 
 /// The largest honest component is CPython with its libraries: 16 s of CPU time and 540 MB on the machine where this was
 /// measured, and others are slower.
 impl Default for CompileLimits {
     fn default() -> Self {
-        Self { memory_bytes: 4096 * MIB, cpu: Duration::from_secs(60), wall: Duration::from_secs(120), concurrency: 2 }
+        Self {
+            memory_bytes: 4096 * MIB,
+            cpu: Duration::from_secs(60),
+            wall: Duration::from_secs(240),
+            concurrency: 2,
+            background_nice: 15,
+        }
     }
 }

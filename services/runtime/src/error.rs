@@ -47,7 +47,8 @@ impl RuntimeError {
     }
 }
 
-/// Why a source cannot become a function. All but `Platform` and `Child` are the deployer's to mend, and say how.
+/// Why a source cannot become a function. All but `Starved`, `Platform` and `Child` are the deployer's to mend, and say
+/// how.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
     /// Not a component of the right world.
@@ -63,6 +64,9 @@ pub enum PrepareError {
     TooComplex { message: String },
     #[error("compiling took too long and was stopped; make the function smaller or split it")]
     TimedOut,
+    /// It got too little of the machine, which says nothing about the source.
+    #[error("the machine was too busy to compile this in time; try again shortly")]
+    Starved,
     #[error("compiling needed too much memory and was stopped; make the function smaller or split it")]
     OutOfMemory,
     /// The compiler died or spoke nonsense: ours to mend.
@@ -75,7 +79,7 @@ pub enum PrepareError {
 impl PrepareError {
     /// The deployer can mend it.
     pub fn is_callers(&self) -> bool {
-        !matches!(self, Self::Child { .. } | Self::Platform(_))
+        !matches!(self, Self::Starved | Self::Child { .. } | Self::Platform(_))
     }
 }
 

@@ -98,7 +98,7 @@ impl Runtime {
             return Ok(function);
         }
         let loading = async { self.inner.reload(version).await.map(Arc::new) };
-        self.inner.loaded.try_get_with(version.hash, loading).await.map_err(RuntimeError::Shared)
+        Box::pin(self.inner.loaded.try_get_with(version.hash, loading)).await.map_err(RuntimeError::Shared)
     }
 
     /// Takes a source that another node has prepared, so that `load` finds it.

@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pleat-policy", &["pleat-domain"]),
     ("pleat-a2a", &["pleat-domain"]),
     ("pleat-mcp", &["pleat-domain"]),
+    ("pleat-pipelines", &["pleat-domain"]),
     ("pleat-guardrails", &[]),
     ("pleat-store", &["pleat-domain"]),
     ("pleat-bindings", &[]),
@@ -46,7 +47,8 @@ const GUARDED: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that do no I/O of their own must not be able to.
-const PURE: &[&str] = &["pleat-domain", "pleat-policy", "pleat-a2a", "pleat-mcp", "pleat-guardrails"];
+const PURE: &[&str] =
+    &["pleat-domain", "pleat-policy", "pleat-a2a", "pleat-mcp", "pleat-pipelines", "pleat-guardrails"];
 const EFFECTS: &[&str] = &["tokio", "tokio-util", "futures", "async-stream", "tracing", "libc", "rustix", "tempfile"];
 
 /// The crates of the workspace with what they depend on outside their tests.

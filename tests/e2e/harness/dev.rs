@@ -52,8 +52,12 @@ impl Server {
     }
 
     pub fn spawn_dev(project: Project) -> Self {
+        Self::spawn_dev_with(project, &[])
+    }
+
+    pub fn spawn_dev_with(project: Project, environment: &[(&str, &str)]) -> Self {
         let data_dir = project.data_dir().display().to_string();
-        Self::spawn(project, &["dev", "--listen", "127.0.0.1:0", "--data-dir", &data_dir], &[])
+        Self::spawn(project, &["dev", "--listen", "127.0.0.1:0", "--data-dir", &data_dir], environment)
     }
 
     pub fn id(&self) -> u32 {

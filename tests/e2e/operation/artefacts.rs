@@ -42,21 +42,24 @@ async fn damaged_code_is_compiled_again_and_said() {
 async fn another_engines_code_is_made_again_in_the_background_and_kept_for_a_while() {
     let project = Project::started_before().await;
     let current = cache(&project);
-    let versions = code(&current).len();
-    assert!(versions >= 4, "three examples and the probe: {versions}");
+    let versions = code(&current);
+    assert!(versions.len() >= 4, "three examples and the probe: {versions:?}");
     // As after an upgrade: what is there was compiled by an engine with another name.
     let (recent, ancient) = (current.with_file_name("0123456789abcdef"), current.with_file_name("fedcba9876543210"));
     std::fs::rename(&current, &recent).unwrap();
     std::fs::create_dir(&ancient).unwrap();
     let long_ago = SystemTime::now() - Duration::from_secs(31 * 24 * 60 * 60);
     std::fs::File::create(ancient.join("used")).unwrap().set_modified(long_ago).unwrap();
-    let mut server = Server::spawn_dev(project);
+    // Beside other tests it would otherwise be the last to get anything of the machine.
+    let mut server = Server::spawn_dev_with(project, &[("PLEAT_RUNTIME_RECOMPILE_NICE", "0")]);
     let done = |project: &Project| project.log().contains("versions were compiled again for this engine").then_some(());
     server.until("line that says that all is compiled", done).await;
     let log = server.project.log();
     assert!(log.contains("compiling versions again for this engine, in the background"), "{log}");
     assert!(log.contains("failed=0"), "{log}");
-    assert_eq!(code(&current).len(), versions, "all of them are there");
-    assert_eq!(code(&recent).len(), versions, "the old ones stay for a way back");
+    // What the platform makes for itself in the background may be there now and not have been before.
+    let made = code(&current);
+    assert!(versions.iter().all(|version| made.contains(version)), "all of them are there: {made:?} {versions:?}");
+    assert_eq!(code(&recent).len(), versions.len(), "the old ones stay for a way back");
     assert!(!ancient.exists(), "those that nobody used for long do not");
 }

@@ -135,6 +135,12 @@ async fn the_child_lives_under_its_limits() {
     assert!(matches!(refused, Err(PrepareError::OutOfMemory)), "{refused:?}");
     let hasty = limited(|config| config.compile.wall = Duration::from_millis(1));
     let refused = hasty.prepare(&probe()).await;
+    assert!(matches!(refused, Err(PrepareError::Starved)), "the machine's fault, not the source's: {refused:?}");
+    // The script engine comes first, and a second is not enough for it.
+    let hurried = limited(|config| config.compile.cpu = Duration::from_secs(1));
+    let script =
+        Source { language: Language::JavaScript, file_name: "x.js".into(), bytes: "export default () => 1".into() };
+    let refused = hurried.prepare(&script).await;
     assert!(matches!(refused, Err(PrepareError::TimedOut)), "{refused:?}");
     let missing = limited(|config| config.compiler = vec!["/no/such/program".into()]);
     let refused = missing.prepare(&probe()).await;

@@ -49,76 +49,62 @@ const fn field(name: &'static str, kind: Kind, presence: Presence) -> Field {
     Field { name, kind, presence }
 }
 
+const fn message(fields: &'static [Field]) -> Message {
+    Message { fields, choice: false }
+}
+
 use Kind::{Flag, Many, One, Open, Text, TextMap, Texts};
 use Presence::{Explicit, Implicit, Required};
 
-static CARD: Message = Message {
-    choice: false,
-    fields: &[
-        field("name", Text, Required),
-        field("description", Text, Required),
-        field("supportedInterfaces", Many(&INTERFACE), Required),
-        field("provider", One(&PROVIDER), Implicit),
-        field("version", Text, Required),
-        field("documentationUrl", Text, Explicit),
-        field("capabilities", One(&CAPABILITIES), Required),
-        field("securitySchemes", Kind::Map(&SCHEME), Implicit),
-        field("securityRequirements", Many(&REQUIREMENT), Implicit),
-        field("defaultInputModes", Texts, Required),
-        field("defaultOutputModes", Texts, Required),
-        field("skills", Many(&SKILL), Required),
-        field("signatures", Many(&SIGNATURE), Implicit),
-        field("iconUrl", Text, Explicit),
-    ],
-};
-static INTERFACE: Message = Message {
-    choice: false,
-    fields: &[
-        field("url", Text, Required),
-        field("protocolBinding", Text, Required),
-        field("tenant", Text, Implicit),
-        field("protocolVersion", Text, Required),
-    ],
-};
-static PROVIDER: Message =
-    Message { choice: false, fields: &[field("url", Text, Required), field("organization", Text, Required)] };
-static CAPABILITIES: Message = Message {
-    choice: false,
-    fields: &[
-        field("streaming", Flag, Explicit),
-        field("pushNotifications", Flag, Explicit),
-        field("extensions", Many(&EXTENSION), Implicit),
-        field("extendedAgentCard", Flag, Explicit),
-    ],
-};
-static EXTENSION: Message = Message {
-    choice: false,
-    fields: &[
-        field("uri", Text, Implicit),
-        field("description", Text, Implicit),
-        field("required", Flag, Implicit),
-        field("params", Open, Implicit),
-    ],
-};
-static SKILL: Message = Message {
-    choice: false,
-    fields: &[
-        field("id", Text, Required),
-        field("name", Text, Required),
-        field("description", Text, Required),
-        field("tags", Texts, Required),
-        field("examples", Texts, Implicit),
-        field("inputModes", Texts, Implicit),
-        field("outputModes", Texts, Implicit),
-        field("securityRequirements", Many(&REQUIREMENT), Implicit),
-    ],
-};
-static SIGNATURE: Message = Message {
-    choice: false,
-    fields: &[field("protected", Text, Required), field("signature", Text, Required), field("header", Open, Implicit)],
-};
-static REQUIREMENT: Message = Message { choice: false, fields: &[field("schemes", Kind::Map(&SCOPES), Implicit)] };
-static SCOPES: Message = Message { choice: false, fields: &[field("list", Texts, Implicit)] };
+static CARD: Message = message(&[
+    field("name", Text, Required),
+    field("description", Text, Required),
+    field("supportedInterfaces", Many(&INTERFACE), Required),
+    field("provider", One(&PROVIDER), Implicit),
+    field("version", Text, Required),
+    field("documentationUrl", Text, Explicit),
+    field("capabilities", One(&CAPABILITIES), Required),
+    field("securitySchemes", Kind::Map(&SCHEME), Implicit),
+    field("securityRequirements", Many(&REQUIREMENT), Implicit),
+    field("defaultInputModes", Texts, Required),
+    field("defaultOutputModes", Texts, Required),
+    field("skills", Many(&SKILL), Required),
+    field("signatures", Many(&SIGNATURE), Implicit),
+    field("iconUrl", Text, Explicit),
+]);
+static INTERFACE: Message = message(&[
+    field("url", Text, Required),
+    field("protocolBinding", Text, Required),
+    field("tenant", Text, Implicit),
+    field("protocolVersion", Text, Required),
+]);
+static PROVIDER: Message = message(&[field("url", Text, Required), field("organization", Text, Required)]);
+static CAPABILITIES: Message = message(&[
+    field("streaming", Flag, Explicit),
+    field("pushNotifications", Flag, Explicit),
+    field("extensions", Many(&EXTENSION), Implicit),
+    field("extendedAgentCard", Flag, Explicit),
+]);
+static EXTENSION: Message = message(&[
+    field("uri", Text, Implicit),
+    field("description", Text, Implicit),
+    field("required", Flag, Implicit),
+    field("params", Open, Implicit),
+]);
+static SKILL: Message = message(&[
+    field("id", Text, Required),
+    field("name", Text, Required),
+    field("description", Text, Required),
+    field("tags", Texts, Required),
+    field("examples", Texts, Implicit),
+    field("inputModes", Texts, Implicit),
+    field("outputModes", Texts, Implicit),
+    field("securityRequirements", Many(&REQUIREMENT), Implicit),
+]);
+static SIGNATURE: Message =
+    message(&[field("protected", Text, Required), field("signature", Text, Required), field("header", Open, Implicit)]);
+static REQUIREMENT: Message = message(&[field("schemes", Kind::Map(&SCOPES), Implicit)]);
+static SCOPES: Message = message(&[field("list", Texts, Implicit)]);
 static SCHEME: Message = Message {
     choice: true,
     fields: &[
@@ -129,31 +115,20 @@ static SCHEME: Message = Message {
         field("mtlsSecurityScheme", One(&MUTUAL_TLS), Implicit),
     ],
 };
-static API_KEY: Message = Message {
-    choice: false,
-    fields: &[field("description", Text, Implicit), field("location", Text, Required), field("name", Text, Required)],
-};
-static HTTP: Message = Message {
-    choice: false,
-    fields: &[
-        field("description", Text, Implicit),
-        field("scheme", Text, Required),
-        field("bearerFormat", Text, Implicit),
-    ],
-};
-static OAUTH: Message = Message {
-    choice: false,
-    fields: &[
-        field("description", Text, Implicit),
-        field("flows", One(&FLOWS), Required),
-        field("oauth2MetadataUrl", Text, Implicit),
-    ],
-};
-static OPEN_ID: Message = Message {
-    choice: false,
-    fields: &[field("description", Text, Implicit), field("openIdConnectUrl", Text, Required)],
-};
-static MUTUAL_TLS: Message = Message { choice: false, fields: &[field("description", Text, Implicit)] };
+static API_KEY: Message =
+    message(&[field("description", Text, Implicit), field("location", Text, Required), field("name", Text, Required)]);
+static HTTP: Message = message(&[
+    field("description", Text, Implicit),
+    field("scheme", Text, Required),
+    field("bearerFormat", Text, Implicit),
+]);
+static OAUTH: Message = message(&[
+    field("description", Text, Implicit),
+    field("flows", One(&FLOWS), Required),
+    field("oauth2MetadataUrl", Text, Implicit),
+]);
+static OPEN_ID: Message = message(&[field("description", Text, Implicit), field("openIdConnectUrl", Text, Required)]);
+static MUTUAL_TLS: Message = message(&[field("description", Text, Implicit)]);
 static FLOWS: Message = Message {
     choice: true,
     fields: &[
@@ -165,17 +140,14 @@ static FLOWS: Message = Message {
     ],
 };
 /// The fields of all flows: which flow needs which is the authorization server's to say.
-static FLOW: Message = Message {
-    choice: false,
-    fields: &[
-        field("authorizationUrl", Text, Implicit),
-        field("deviceAuthorizationUrl", Text, Implicit),
-        field("tokenUrl", Text, Implicit),
-        field("refreshUrl", Text, Implicit),
-        field("scopes", TextMap, Implicit),
-        field("pkceRequired", Flag, Implicit),
-    ],
-};
+static FLOW: Message = message(&[
+    field("authorizationUrl", Text, Implicit),
+    field("deviceAuthorizationUrl", Text, Implicit),
+    field("tokenUrl", Text, Implicit),
+    field("refreshUrl", Text, Implicit),
+    field("scopes", TextMap, Implicit),
+    field("pkceRequired", Flag, Implicit),
+]);
 
 /// Everything that keeps this from being a card of 1.0; nothing if it is one.
 pub fn check(card: &Value) -> Vec<Fault> {

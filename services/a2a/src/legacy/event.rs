@@ -11,8 +11,9 @@ use pleat_domain::message::Role;
 use pleat_domain::task::{Task, TaskState};
 use serde::Serialize;
 
-use super::task::{MetadataView, StatusView, shown_id, status_message};
+use super::task::{StatusView, shown_id, status_message};
 use super::view::{self, ArtifactView, MessageView};
+use crate::metadata::MetadataView;
 
 /// What every event repeats of its task.
 #[derive(Debug, Clone)]

@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use pleat_domain::failure::{Failure, Reason};
+use pleat_domain::failure::Failure;
 use pleat_domain::message::Role;
 use pleat_domain::task::{Ask, Task, TaskState};
 use pleat_domain::timestamp;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use time::OffsetDateTime;
 
 use super::view::{self, ArtifactView, MessageView};
+use crate::metadata::MetadataView;
 
 /// The answer. The history is left out unless it was asked for, as in 0.1.
 pub fn task_json(task: &Task, history_length: Option<u32>) -> TaskView<'_> {
@@ -115,38 +115,6 @@ pub(super) fn status_message<'a>(
     let text = failure.map(|failure| failure.message.as_str()).or(ask.map(|ask| ask.prompt.as_str()))?;
     let message_id = format!("{id}-{}", at.unix_timestamp_nanos() / 1_000_000);
     Some(MessageView::new(Cow::Owned(message_id), Role::Agent, vec![view::text(text)], id, context))
-}
-
-/// Machine-readable company of a status. `Failure::detail` is the owner's and has no field here.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct MetadataView<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<FailureView<'a>>,
-    /// JSON Schema of the answer that is waited for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<&'a RawValue>,
-}
-
-impl<'a> MetadataView<'a> {
-    pub fn new(failure: Option<&'a Failure>, ask: Option<&'a Ask>) -> Option<Self> {
-        let failure = failure.map(FailureView::new);
-        let schema = ask.and_then(|ask| ask.schema.as_deref());
-        (failure.is_some() || schema.is_some()).then_some(Self { failure, schema })
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct FailureView<'a> {
-    reason: Reason,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<&'a str>,
-    retryable: bool,
-}
-
-impl<'a> FailureView<'a> {
-    fn new(failure: &'a Failure) -> Self {
-        Self { reason: failure.reason, code: failure.code.as_deref(), retryable: failure.retryable }
-    }
 }
 
 #[cfg(test)]

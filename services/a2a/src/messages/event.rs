@@ -7,7 +7,8 @@ use pleat_domain::task::{Task, TaskState};
 use serde::Serialize;
 
 use super::Dialect;
-use super::view::{ArtifactView, MessageView, MetadataView, Of, StatusView, status_message};
+use super::view::{ArtifactView, MessageView, Of, StatusView, status_message};
+use crate::metadata::MetadataView;
 
 /// One stream: what every event repeats of its task.
 #[derive(Debug, Clone)]

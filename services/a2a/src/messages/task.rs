@@ -4,7 +4,8 @@ use pleat_domain::task::Task;
 use serde::{Serialize, Serializer};
 
 use super::Dialect;
-use super::view::{ArtifactView, MessageView, MetadataView, Of, StatusView, status_message};
+use super::view::{ArtifactView, MessageView, Of, StatusView, status_message};
+use crate::metadata::MetadataView;
 
 /// How much of a task is shown.
 #[derive(Debug, Clone, Copy)]

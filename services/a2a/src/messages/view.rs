@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pleat_domain::content::Block;
-use pleat_domain::failure::{Failure, Reason};
+use pleat_domain::failure::Failure;
 use pleat_domain::message::{Message, Role};
 use pleat_domain::task::{Artifact, Ask, TaskState};
 use pleat_domain::timestamp;
@@ -163,36 +163,4 @@ pub(super) fn status_message<'a>(
     let text = failure.map(|failure| failure.message.as_str()).or(ask.map(|ask| ask.prompt.as_str()))?;
     let id = format!("{}-{}", of.task, at.unix_timestamp_nanos() / 1_000_000);
     Some(MessageView::of_agent(of, id, text))
-}
-
-/// Machine-readable company of a status. `Failure::detail` is the owner's and has no field here.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct MetadataView<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<FailureView<'a>>,
-    /// JSON Schema of the answer that is waited for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<&'a RawValue>,
-}
-
-impl<'a> MetadataView<'a> {
-    pub fn new(failure: Option<&'a Failure>, ask: Option<&'a Ask>) -> Option<Self> {
-        let failure = failure.map(FailureView::new);
-        let schema = ask.and_then(|ask| ask.schema.as_deref());
-        (failure.is_some() || schema.is_some()).then_some(Self { failure, schema })
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct FailureView<'a> {
-    reason: Reason,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<&'a str>,
-    retryable: bool,
-}
-
-impl<'a> FailureView<'a> {
-    fn new(failure: &'a Failure) -> Self {
-        Self { reason: failure.reason, code: failure.code.as_deref(), retryable: failure.retryable }
-    }
 }

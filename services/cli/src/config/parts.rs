@@ -97,6 +97,7 @@ impl Settings {
                 cpu: Duration::from_secs(runtime.compile_cpu_seconds),
                 wall: Duration::from_secs(runtime.compile_wall_seconds),
                 concurrency: runtime.compile_concurrency,
+                background_nice: runtime.recompile_nice,
             },
             ..default
         }

@@ -118,6 +118,7 @@ pub struct RuntimeSettings {
     pub compile_cpu_seconds: u64,
     pub compile_wall_seconds: u64,
     pub recompile: bool,
+    pub recompile_nice: i32,
 }
 
 impl Default for RuntimeSettings {
@@ -129,8 +130,9 @@ impl Default for RuntimeSettings {
             compile_concurrency: 2,
             compile_memory_mib: 4_096,
             compile_cpu_seconds: 30,
-            compile_wall_seconds: 60,
+            compile_wall_seconds: 240,
             recompile: true,
+            recompile_nice: 15,
         }
     }
 }

@@ -29,9 +29,8 @@ const TASK_PATIENCE: Duration = Duration::from_millis(300);
 pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
     let asked: params::Call = exchange.params()?;
     if exchange.peer.is_control() {
-        return operators::call(&exchange.peer, &asked.name, asked.arguments.as_deref())
-            .await
-            .map(|result| exchange.result(result));
+        let called = Box::pin(operators::call(&exchange.peer, &asked.name, asked.arguments.as_deref()));
+        return called.await.map(|result| exchange.result(result));
     }
     let catalog = exchange.engine().catalog(exchange.tenant()).await?;
     let skill = catalog.choose(&exchange.peer.principal, Some(&asked.name))?;
@@ -50,7 +49,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         let answers: params::Answers = exchange.params()?;
         if let Some(sealed) = &answers.request_state {
             let state = State::opened(&exchange, sealed)?;
-            return again(exchange, state, answers.input_responses.unwrap_or_default()).await;
+            return Box::pin(again(exchange, state, answers.input_responses.unwrap_or_default())).await;
         }
     }
     let invocation = Invocation {
@@ -69,7 +68,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
     let ear = hearing.as_ref().map(|hearing| hearing.ear.clone());
     match exchange.engine().answer(invocation, ear, exchange.is_stateless()).await {
         Ok(Answer::Ended(task)) => ended(exchange, task, hearing, support).await,
-        Ok(Answer::Going(going)) => goes_on(exchange, going, hearing).await,
+        Ok(Answer::Going(going)) => Box::pin(goes_on(exchange, going, hearing)).await,
         // What a model has sent wrongly, it can send rightly.
         Err(error @ EngineError::InvalidInput(_)) => {
             let text = error.to_string();

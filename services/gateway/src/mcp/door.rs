@@ -33,7 +33,7 @@ pub(crate) async fn post(
         Ok((peer, Incoming::parse(&bytes)?))
     };
     match taken.await {
-        Ok((peer, Incoming::One(message))) => Box::pin(one(peer, &headers, message)).await,
+        Ok((peer, Incoming::One(message))) => one(peer, &headers, message).await,
         Ok((peer, Incoming::Several(messages))) => Box::pin(several(peer, &headers, messages)).await,
         Err(problem) => Problem::into_mcp(problem, RawValue::NULL),
     }
@@ -44,17 +44,17 @@ async fn one(peer: Peer, headers: &HeaderMap, message: Message) -> Response {
         Message::Request(request) => {
             let id = request.id.clone();
             let (place, shown) = (super::metadata::address(&peer.base_url), headers.contains_key(AUTHORIZATION));
-            let served = Box::pin(serve(peer, headers, request)).await;
+            let served = serve(peer, headers, request).await;
             // A call that needs more than this caller has shows the way to it.
             served.unwrap_or_else(|problem| problem.challenged(&place, shown).into_mcp(&id))
         }
         Message::Notification { method, params } => {
-            match session::notified(&peer, headers, &method, params.as_deref()).await {
+            match Box::pin(session::notified(&peer, headers, &method, params.as_deref())).await {
                 Ok(()) => StatusCode::ACCEPTED.into_response(),
                 Err(problem) => problem.into_mcp(RawValue::NULL),
             }
         }
-        Message::Response { id, body } => match session::replied(&peer, headers, &id, body).await {
+        Message::Response { id, body } => match Box::pin(session::replied(&peer, headers, &id, body)).await {
             Ok(()) => StatusCode::ACCEPTED.into_response(),
             Err(problem) => problem.into_mcp(&id),
         },
@@ -68,7 +68,7 @@ async fn serve(peer: Peer, headers: &HeaderMap, request: Request) -> Result<Resp
         return Ok(route::stateless(stateless).await?.into_response());
     }
     if request.method == "initialize" {
-        return session::initialize(&peer, &request).await;
+        return Box::pin(session::initialize(&peer, &request)).await;
     }
     let held = session::held(&peer, headers).await?;
     let exchange = Exchange::new(peer, Era::Session(held), headers, request, meta);

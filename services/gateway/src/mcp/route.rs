@@ -25,13 +25,14 @@ pub(super) const STATELESS: &[&str] = &[
     "tasks/cancel",
 ];
 
+/// Each method is boxed by itself: the answer to a `ping` should not be as large as the largest of them.
 pub(super) async fn stateless(exchange: Exchange) -> Result<Reply, Problem> {
     match exchange.request.method.as_str() {
         "server/discover" => Ok(discover(&exchange)),
-        "subscriptions/listen" => listen::stateless(exchange).await,
-        "tasks/get" => tasks::get(&exchange).await,
-        "tasks/update" => tasks::update(&exchange).await,
-        "tasks/cancel" => tasks::cancel(&exchange).await,
+        "subscriptions/listen" => Box::pin(listen::stateless(exchange)).await,
+        "tasks/get" => Box::pin(tasks::get(&exchange)).await,
+        "tasks/update" => Box::pin(tasks::update(&exchange)).await,
+        "tasks/cancel" => Box::pin(tasks::cancel(&exchange)).await,
         _ => shared(exchange).await,
     }
 }
@@ -39,9 +40,9 @@ pub(super) async fn stateless(exchange: Exchange) -> Result<Reply, Problem> {
 pub(super) async fn session(exchange: Exchange) -> Result<Reply, Problem> {
     match exchange.request.method.as_str() {
         "ping" => Ok(exchange.result(Map::new())),
-        "logging/setLevel" => session::set_level(&exchange).await,
-        "resources/subscribe" => session::subscribe(&exchange, true).await,
-        "resources/unsubscribe" => session::subscribe(&exchange, false).await,
+        "logging/setLevel" => Box::pin(session::set_level(&exchange)).await,
+        "resources/subscribe" => Box::pin(session::subscribe(&exchange, true)).await,
+        "resources/unsubscribe" => Box::pin(session::subscribe(&exchange, false)).await,
         _ => shared(exchange).await,
     }
 }
@@ -49,14 +50,14 @@ pub(super) async fn session(exchange: Exchange) -> Result<Reply, Problem> {
 /// What both eras have.
 async fn shared(exchange: Exchange) -> Result<Reply, Problem> {
     match exchange.request.method.as_str() {
-        "tools/list" => lists::tools(&exchange).await,
-        "tools/call" => call::call(exchange).await,
-        "resources/list" if !exchange.peer.is_control() => lists::resources(&exchange).await,
-        "resources/templates/list" if !exchange.peer.is_control() => lists::templates(&exchange).await,
-        "resources/read" if !exchange.peer.is_control() => offers::read(&exchange).await,
-        "prompts/list" if !exchange.peer.is_control() => lists::prompts(&exchange).await,
-        "prompts/get" if !exchange.peer.is_control() => offers::prompt(&exchange).await,
-        "completion/complete" if !exchange.peer.is_control() => offers::complete(&exchange).await,
+        "tools/list" => Box::pin(lists::tools(&exchange)).await,
+        "tools/call" => Box::pin(call::call(exchange)).await,
+        "resources/list" if !exchange.peer.is_control() => Box::pin(lists::resources(&exchange)).await,
+        "resources/templates/list" if !exchange.peer.is_control() => Box::pin(lists::templates(&exchange)).await,
+        "resources/read" if !exchange.peer.is_control() => Box::pin(offers::read(&exchange)).await,
+        "prompts/list" if !exchange.peer.is_control() => Box::pin(lists::prompts(&exchange)).await,
+        "prompts/get" if !exchange.peer.is_control() => Box::pin(offers::prompt(&exchange)).await,
+        "completion/complete" if !exchange.peer.is_control() => Box::pin(offers::complete(&exchange)).await,
         method => Err(Problem::no_such_method(method, exchange.is_stateless())),
     }
 }

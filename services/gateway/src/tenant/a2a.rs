@@ -66,7 +66,7 @@ async fn route(
     let method = Method::named(&request.method).filter(|method| asked.is_none_or(|version| method.is_of(version)));
     match method.ok_or_else(|| Problem::method_not_found(&request.method))? {
         Method::Legacy(operation) => legacy::serve(app, visitor, headers, request, operation).await,
-        Method::Shared(operation) => legacy::shared(app, visitor, headers, request, operation).await,
+        Method::Shared(operation) => Box::pin(legacy::shared(app, visitor, headers, request, operation)).await,
         Method::V03(operation) => perform(app, visitor, headers, request, Dialect::V03, operation).await,
         Method::V1(operation) => perform(app, visitor, headers, request, Dialect::V1, operation).await,
     }

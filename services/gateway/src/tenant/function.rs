@@ -54,7 +54,7 @@ pub(crate) async fn call(
         door: Door::Http,
     };
     if sse::wants_stream(&headers) {
-        return stream(&app, invocation).await;
+        return Box::pin(stream(&app, invocation)).await;
     }
     let task = app.engine.send(invocation).await?;
     // Who takes JSON as gladly as text gets JSON.

@@ -11,6 +11,8 @@ use pleat_domain::task::{Artifact, Door};
 use serde_json::{Value, json};
 use time::macros::datetime;
 
+use pleat_domain::failure::Reason;
+
 use super::*;
 
 pub(in crate::legacy) fn id() -> TaskId {

@@ -29,9 +29,9 @@ pub(super) async fn serve(
     let params = request.params.as_deref();
     match operation {
         Operation::Send => send(app, visitor, headers, request, SendParams::parse(params)?).await,
-        Operation::Stream => subscribe(app, visitor, headers, request, SendParams::parse(params)?).await,
-        Operation::SetPush => push::set(app, &visitor, request, PushParams::parse(params)?).await,
-        Operation::GetPush => push::get(app, &visitor, request, &TaskParams::parse(params)?).await,
+        Operation::Stream => Box::pin(subscribe(app, visitor, headers, request, SendParams::parse(params)?)).await,
+        Operation::SetPush => Box::pin(push::set(app, &visitor, request, PushParams::parse(params)?)).await,
+        Operation::GetPush => Box::pin(push::get(app, &visitor, request, &TaskParams::parse(params)?)).await,
         _ => Err(Problem::method_not_found(&request.method)),
     }
 }
@@ -69,8 +69,8 @@ async fn send(
     let history = params.history_length;
     let task = match translate(app, visitor, headers, sending(params)).await? {
         Sent::New(invocation) => app.engine.send(*invocation).await?,
-        Sent::Later(turn) => app.engine.send_turn(*turn).await?,
-        Sent::Unclear(question) => app.engine.ask_for_skill(*question).await?,
+        Sent::Later(turn) => Box::pin(app.engine.send_turn(*turn)).await?,
+        Sent::Unclear(question) => Box::pin(app.engine.ask_for_skill(*question)).await?,
     };
     Ok(json(jsonrpc::response(&request.id, &task_json(&task, history))))
 }

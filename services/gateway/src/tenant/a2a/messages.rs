@@ -17,6 +17,7 @@ use crate::problem::Problem;
 use crate::sse;
 use crate::tenant::card;
 
+/// All but the plain send are boxed, so that it need not carry the room for them.
 pub(super) async fn perform(
     app: &App,
     visitor: Visitor,
@@ -29,16 +30,16 @@ pub(super) async fn perform(
     }
     match call {
         Call::Send(params) => send(app, visitor, headers, params, wire).await,
-        Call::Stream(params) => stream(app, visitor, headers, params, wire).await,
-        Call::Get(params) => get(app, &visitor, &params, &wire).await,
-        Call::List(params) => list(app, &visitor, params, &wire).await,
-        Call::Cancel(params) => cancel(app, &visitor, &params, &wire).await,
-        Call::Subscribe(params) => subscribe(app, &visitor, headers, &params.id, wire).await,
-        Call::SetPush(params, config) => push::keep(app, &visitor, &params, config, &wire).await,
-        Call::GetPush(params) => push::show(app, &visitor, &params, &wire).await,
-        Call::ListPushes(params) => push::list(app, &visitor, &params, &wire).await,
-        Call::DeletePush(params) => push::delete(app, &visitor, &params, &wire).await,
-        Call::ExtendedCard { .. } => extended_card(app, &visitor, &wire).await,
+        Call::Stream(params) => Box::pin(stream(app, visitor, headers, params, wire)).await,
+        Call::Get(params) => Box::pin(get(app, &visitor, &params, &wire)).await,
+        Call::List(params) => Box::pin(list(app, &visitor, params, &wire)).await,
+        Call::Cancel(params) => Box::pin(cancel(app, &visitor, &params, &wire)).await,
+        Call::Subscribe(params) => Box::pin(subscribe(app, &visitor, headers, &params.id, wire)).await,
+        Call::SetPush(params, config) => Box::pin(push::keep(app, &visitor, &params, config, &wire)).await,
+        Call::GetPush(params) => Box::pin(push::show(app, &visitor, &params, &wire)).await,
+        Call::ListPushes(params) => Box::pin(push::list(app, &visitor, &params, &wire)).await,
+        Call::DeletePush(params) => Box::pin(push::delete(app, &visitor, &params, &wire)).await,
+        Call::ExtendedCard { .. } => Box::pin(extended_card(app, &visitor, &wire)).await,
     }
 }
 
@@ -52,10 +53,10 @@ async fn send(
     let (show, wait) = (Show::whole(params.history_length), params.wait);
     let task = match translate(app, visitor, headers, sending(params, &wire)).await? {
         Sent::New(invocation) if wait => app.engine.send(*invocation).await?,
-        Sent::New(invocation) => app.engine.start(*invocation).await?.0,
-        Sent::Later(turn) if wait => app.engine.send_turn(*turn).await?,
-        Sent::Later(turn) => app.engine.start_turn(*turn).await?.0,
-        Sent::Unclear(question) => app.engine.ask_for_skill(*question).await?,
+        Sent::New(invocation) => Box::pin(app.engine.start(*invocation)).await?.0,
+        Sent::Later(turn) if wait => Box::pin(app.engine.send_turn(*turn)).await?,
+        Sent::Later(turn) => Box::pin(app.engine.start_turn(*turn)).await?.0,
+        Sent::Unclear(question) => Box::pin(app.engine.ask_for_skill(*question)).await?,
     };
     Ok(wire.result(&SentView::new(wire.dialect(), &task, show)))
 }

@@ -49,8 +49,12 @@ pub(super) async fn translate(
         return Err(Problem::unknown_media_type(kind));
     }
     let Visitor { site, principal } = visitor;
-    match continued(app, &site.tenant, &principal, &sending).await? {
-        Some(task) => later(app, site.tenant, principal, task, headers, sending).await,
+    let task = match &sending.task {
+        Some(_) => Box::pin(continued(app, &site.tenant, &principal, &sending)).await?,
+        None => None,
+    };
+    match task {
+        Some(task) => Box::pin(later(app, site.tenant, principal, task, headers, sending)).await,
         None => begin(app, site.tenant, principal, headers, sending).await,
     }
 }
