@@ -1,8 +1,8 @@
 //! Measures the checks: on a labelled corpus, whose path is given, and their speed.
 //!
-//! `cargo run --release -p pleat-guardrails --example measure [corpus.jsonl] [--misses]`
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a tool that measures stops where it cannot")]
+//! `cargo run --release -p pleat-guardrails --example measure [corpus.jsonl [--misses] | --only NAME]`
 
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use pleat_guardrails::{Guard, Policy, Session, Side, corpus};
@@ -15,12 +15,14 @@ const ALL: &str = r#"{"action": "warn", "checks": [
     {"type": "url", "config": {"deny": ["evil.test"]}}, {"type": "max-tokens"},
     {"type": "max-size", "config": {"limit": 1000000}}, {"type": "unicode"}]}"#;
 
+#[expect(clippy::expect_used, reason = "an example may stop where it is")]
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let guard = Guard::new(&Policy::parse(ALL).expect("the policy is sound"));
     match arguments.first() {
+        Some(only) if only == "--only" => speeds(&guard, arguments.get(1).map_or("", String::as_str)),
         Some(path) => score(&guard, path, arguments.len() > 1),
-        None => speeds(&guard),
+        None => speeds(&guard, ""),
     }
 }
 
@@ -56,9 +58,8 @@ fn score(guard: &Guard, path: &str, misses: bool) {
     );
 }
 
-#[allow(clippy::print_stdout, reason = "an example talks to its user")]
-fn speeds(guard: &Guard) {
-    let english = "The quarterly report was sent to the team on Monday, and Jane (jane@example.com) asked for 3 changes to page 12. ";
+fn speeds(guard: &Guard, only: &str) {
+    let english = "The quarterly report was sent to the team on Monday, and Jane asked for 3 changes to page 12. ";
     let russian =
         "Квартальный отчёт был отправлен команде в понедельник, и Анна попросила внести три изменения на странице 12. ";
     let chinese = "季度报告已于星期一发送给团队，安娜要求在第十二页进行三处修改。会议将在下周三举行。";
@@ -70,8 +71,14 @@ fn speeds(guard: &Guard) {
         ("Cyrillic, 10 kB", russian, 10_000),
         ("Chinese, 10 kB", chinese, 10_000),
     ] {
-        report(name, guard, &message(text, size));
+        if name.contains(only) {
+            report(name, guard, &message(text, size));
+        }
     }
+    if !only.is_empty() {
+        return;
+    }
+    yardstick(&message(english, 10_000));
     report("nothing to check", &Guard::new(&Policy::none()), &message(english, 10_000));
     for (name, text) in [
         ("hostile: digits", "1 ".repeat(50_000)),
@@ -85,6 +92,14 @@ fn speeds(guard: &Guard) {
     }
 }
 
+/// Seconds that this thread has run: others on the machine do not count. Where that is not told, those of a clock.
+fn on_cpu() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|text| text.split(' ').next().and_then(|first| first.parse::<f64>().ok()));
+    nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |time| time / 1e9)
+}
+
 /// A message of many parts, about as long as this.
 fn message(text: &str, size: usize) -> Value {
     let mut parts = Vec::new();
@@ -94,7 +109,29 @@ fn message(text: &str, size: usize) -> Value {
         length += part.to_string().len();
         parts.push(part);
     }
+    // As much to be found as in an ordinary letter.
+    parts.push(json!({ "kind": "text", "text": "Write to jane@example.com or call +44 20 7946 0958." }));
     json!({ "role": "user", "messageId": "0198c5f2", "parts": parts })
+}
+
+/// What reading the same JSON costs here and now, to compare with.
+#[expect(clippy::print_stdout, reason = "an example talks to its user")]
+fn yardstick(value: &Value) {
+    let text = value.to_string();
+    let mut best = f64::MAX;
+    for _ in 0..8 {
+        let start = on_cpu();
+        for _ in 0..300 {
+            std::hint::black_box(serde_json::from_str::<Value>(&text).ok());
+        }
+        best = best.min((on_cpu() - start) / 300.0);
+    }
+    println!(
+        "reading the JSON     {:7} bytes {:9.1} us {:8.1} MB/s",
+        text.len(),
+        best * 1e6,
+        text.len() as f64 / best / 1e6
+    );
 }
 
 #[expect(clippy::print_stdout, reason = "an example talks to its user")]
@@ -102,14 +139,14 @@ fn report(name: &str, guard: &Guard, value: &Value) {
     let bytes = value.to_string().len();
     let mut best = f64::MAX;
     let mut session = Session::new(b"key");
-    for _ in 0..30 {
-        let rounds = 200_000 / bytes + 1;
+    for _ in 0..8 {
+        let rounds = 3_000_000 / bytes + 1;
         let mut copies: Vec<Value> = (0..rounds).map(|_| value.clone()).collect();
-        let start = Instant::now();
+        let start = on_cpu();
         for copy in &mut copies {
             std::hint::black_box(guard.inspect(Side::Input, copy, &mut session));
         }
-        best = best.min(start.elapsed().as_secs_f64() / copies.len() as f64);
+        best = best.min((on_cpu() - start) / copies.len() as f64);
     }
     println!("{name:20} {bytes:7} bytes {:9.1} us {:8.1} MB/s", best * 1e6, bytes as f64 / best / 1e6);
 }

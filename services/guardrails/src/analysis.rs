@@ -3,12 +3,17 @@
 use crate::fold::{Folded, is_ignorable};
 use crate::injection;
 use crate::kind::{Kind, Kinds};
+use crate::lexicon::Classes;
+use crate::lexicon::class::{IGNORE, NOT, PERSONA, PRIOR, REVEAL, ROLE, TOLD, WHAT};
 use crate::policy::{Check, CheckType, Config};
 use crate::scan::{Ages, Found, Scan};
 use crate::{secrets, unicode, url};
 
 /// Patterns and terms see a line at a time, and of a long line so many bytes.
 const LONGEST_PIECE: usize = 1024;
+
+/// Words with which rules for injections begin, in all languages.
+const BEGINNINGS: Classes = IGNORE | REVEAL | NOT | PRIOR | PERSONA | ROLE | WHAT | TOLD;
 
 /// A place in the text as it was written, and the check that takes exception to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,13 +33,17 @@ pub(crate) struct Plan {
     pub(crate) kinds: Kinds,
     /// Some check has a pattern or terms.
     pub(crate) pieces: bool,
+    /// Which these are.
+    by_piece: Vec<usize>,
 }
 
 impl Plan {
     pub(crate) fn new(checks: Vec<Check>) -> Self {
         let kinds = checks.iter().fold(Kinds::NONE, |kinds, check| kinds.and(wanted(check)));
-        let pieces = checks.iter().any(|check| matches!(check.config, Config::Pattern(_) | Config::Denylist(_)));
-        Self { checks, kinds, pieces }
+        let in_pieces = |check: &Check| matches!(check.config, Config::Pattern(_) | Config::Denylist(_));
+        let by_piece: Vec<usize> =
+            checks.iter().enumerate().filter(|(_, check)| in_pieces(check)).map(|(at, _)| at).collect();
+        Self { checks, kinds, pieces: !by_piece.is_empty(), by_piece }
     }
 
     /// Whether texts have to be looked at at all.
@@ -46,23 +55,35 @@ impl Plan {
         self.checks.iter().any(|one| one.check == check)
     }
 
-    /// Everything in a text. `hint`: the name of the member whose value it is.
-    pub(crate) fn spots(&self, text: &str, hint: &str) -> Vec<Spot> {
+    /// Everything in a text.
+    pub(crate) fn spots(&self, text: &str) -> Vec<Spot> {
+        self.spots_of(self.kinds, text, 0).0
+    }
+
+    /// What of some kinds is in a text, and whether it has words that injections begin with. `hint`: what the name of
+    /// the member says whose value it is.
+    pub(crate) fn spots_of(&self, kinds: Kinds, text: &str, hint: Classes) -> (Vec<Spot>, bool) {
+        let mut spots = Vec::new();
+        let mut suspicious = false;
         if text.is_empty() {
-            return Vec::new();
+            return (spots, suspicious);
         }
         let folded = Folded::new(text);
-        let mut spots = Vec::new();
-        if self.kinds != Kinds::NONE {
-            let (_, found) = Scan::new(&folded.text, self.kinds, hint).run(0);
+        if kinds != Kinds::NONE {
+            let (_, found) = Scan::new(&folded.text, kinds, hint).run(0);
             self.gather(&folded, &found, &mut spots);
-            self.judge(text, &folded, &found, &mut spots);
-            self.hidden(text, 0..text.len(), &mut spots);
+            if kinds.has(Kind::Injection) {
+                self.judge(text, &folded, &found, &mut spots);
+                suspicious = found.hits.iter().any(|hit| hit.classes & BEGINNINGS != 0);
+            }
+            if kinds.meets(Kinds::UNICODE) {
+                self.hidden(text, &folded, 0..text.len(), &mut spots);
+            }
         }
         if self.pieces {
             self.in_pieces(text, &folded, 0, false, &mut spots);
         }
-        spots
+        (spots, suspicious)
     }
 
     /// What can be decided of a text that goes on, from a place on: units first. Gives how far that is.
@@ -77,7 +98,7 @@ impl Plan {
     ) -> usize {
         let start = folded.folded(from);
         let kinds = self.kinds.without(Kind::Injection);
-        let (decided, found) = Scan::new(&folded.text, kinds, "").more(more).resumed(ages, start).run(start);
+        let (decided, found) = Scan::new(&folded.text, kinds, 0).more(more).resumed(ages, start).run(start);
         *ages = found.ages;
         let decided = if more && decided >= folded.text.len() {
             // What is invisible at the end belongs to what follows it.
@@ -86,7 +107,7 @@ impl Plan {
             folded.place(decided).max(from)
         };
         self.gather(folded, &found, spots);
-        self.hidden(text, from..decided, spots);
+        self.hidden(text, folded, from..decided, spots);
         decided
     }
 
@@ -112,18 +133,18 @@ impl Plan {
         let written = text.get(range.clone()).unwrap_or_default();
         let first = folded.folded(range.start);
         let read = folded.text.get(first..folded.folded(range.end)).unwrap_or_default();
-        for (at, check) in self.checks.iter().enumerate() {
-            match &check.config {
-                Config::Pattern(pattern) => {
+        for at in self.by_piece.iter().copied() {
+            match self.checks.get(at).map(|check| &check.config) {
+                Some(Config::Pattern(pattern)) => {
                     let spot = |start, end| Spot { start, end, kind: Kind::Pattern, rule: "pattern", check: at };
                     spots
                         .extend(pattern.find(written).map(|(start, end)| spot(range.start + start, range.start + end)));
-                    if !written.is_ascii() {
+                    if folded.changed {
                         let places = pattern.find(read).map(|(start, end)| folded.original(first + start..first + end));
                         spots.extend(places.map(|place| spot(place.start, place.end)));
                     }
                 }
-                Config::Denylist(list) => {
+                Some(Config::Denylist(list)) => {
                     for (start, end) in list.find(read) {
                         let place = folded.original(first + start..first + end);
                         spots.push(Spot {
@@ -162,13 +183,10 @@ impl Plan {
 
     /// Injections, which are judged by the text as a whole.
     fn judge(&self, text: &str, folded: &Folded<'_>, found: &Found, spots: &mut Vec<Spot>) {
-        if !self.kinds.has(Kind::Injection) {
-            return;
-        }
         let judgement = injection::judge(&folded.text, &found.hits);
-        let unseen = if text.is_ascii() { None } else { unicode::hidden_text(text) };
+        let unseen = if folded.suspect { unicode::hidden_text(text) } else { None };
         let unseen = unseen.map(|hidden| {
-            let (_, found) = Scan::new(&hidden, Kinds::NONE.with(Kind::Injection), "").run(0);
+            let (_, found) = Scan::new(&hidden, Kinds::NONE.with(Kind::Injection), 0).run(0);
             injection::judge(&hidden, &found.hits).score
         });
         for (at, check) in self.checks.iter().enumerate() {
@@ -185,8 +203,8 @@ impl Plan {
         }
     }
 
-    fn hidden(&self, text: &str, range: std::ops::Range<usize>, spots: &mut Vec<Spot>) {
-        if !self.kinds.meets(Kinds::UNICODE) {
+    fn hidden(&self, text: &str, folded: &Folded<'_>, range: std::ops::Range<usize>, spots: &mut Vec<Spot>) {
+        if !folded.suspect || !self.kinds.meets(Kinds::UNICODE) {
             return;
         }
         for (start, end, kind, rule) in unicode::find(text, range, self.kinds) {
@@ -242,7 +260,7 @@ fn in_image(text: &[u8], start: usize) -> bool {
 fn piece_end(text: &str, start: usize, more: bool) -> Option<usize> {
     let rest = text.as_bytes().get(start..).unwrap_or_default();
     let near = rest.get(..LONGEST_PIECE.min(rest.len())).unwrap_or_default();
-    if let Some(line) = near.iter().position(|byte| *byte == b'\n') {
+    if let Some(line) = memchr::memchr(b'\n', near) {
         return Some(start + line + 1);
     }
     if rest.len() <= LONGEST_PIECE {

@@ -22,12 +22,16 @@ pub(crate) struct Folded<'a> {
     pub(crate) text: Cow<'a, str>,
     /// For each byte of `text`, and for its end, where in the original it comes from. Empty: it is the original.
     places: Vec<u32>,
+    /// Something was left out, or words mix scripts: there may be something hidden.
+    pub(crate) suspect: bool,
+    /// It is not the text as it was written.
+    pub(crate) changed: bool,
 }
 
 impl<'a> Folded<'a> {
     pub(crate) fn new(original: &'a str) -> Self {
         if original.is_ascii() {
-            return Self { text: Cow::Borrowed(original), places: Vec::new() };
+            return Self { text: Cow::Borrowed(original), places: Vec::new(), suspect: false, changed: false };
         }
         let mut folder = Folder::with_capacity(original.len());
         for (place, character) in original.char_indices() {
@@ -35,7 +39,12 @@ impl<'a> Folded<'a> {
         }
         folder.end_word();
         folder.places.push(place_of(original.len()));
-        Self { text: Cow::Owned(folder.text), places: folder.places }
+        Self {
+            text: Cow::Owned(folder.text),
+            places: folder.places,
+            suspect: folder.suspect,
+            changed: folder.suspect || folder.changed,
+        }
     }
 
     /// The part of the original that became this part of the text.
@@ -69,6 +78,8 @@ struct Folder {
     word: usize,
     latin: bool,
     lookalikes: bool,
+    suspect: bool,
+    changed: bool,
 }
 
 impl Folder {
@@ -80,6 +91,8 @@ impl Folder {
             word: 0,
             latin: false,
             lookalikes: false,
+            suspect: false,
+            changed: false,
         }
     }
 
@@ -94,7 +107,11 @@ impl Folder {
                 return;
             }
             self.push(place, character);
+        } else if tables::stays(character) {
+            self.ignored = 0;
+            self.kept(place, character);
         } else if is_ignorable(character) {
+            self.suspect = true;
             self.ignored += 1;
             if self.ignored == MOST_IGNORED {
                 self.push(place, ' ');
@@ -102,22 +119,25 @@ impl Folder {
             }
         } else {
             self.ignored = 0;
+            self.changed = true;
             self.other(place, character);
         }
     }
 
-    /// A visible character outside ASCII.
-    fn other(&mut self, place: usize, character: char) {
-        if tables::stays(character) {
-            if lookalike(character).is_some() {
-                self.lookalikes = true;
-            }
-            self.push(place, character);
-            if !character.is_alphabetic() || is_spaceless(character) {
-                self.end_word();
-            }
-            return;
+    /// A letter of another script.
+    fn kept(&mut self, place: usize, character: char) {
+        self.push(place, character);
+        if is_spaceless(character) {
+            self.end_word();
+        } else if lookalike(character).is_some() {
+            self.lookalikes = true;
+        } else if !tables::is_letter(character) {
+            self.end_word();
         }
+    }
+
+    /// A visible character outside ASCII that has a plainer one.
+    fn other(&mut self, place: usize, character: char) {
         if let Some(plain) = tables::plain(character) {
             for one in plain.chars() {
                 self.take(place, one);
@@ -144,12 +164,16 @@ impl Folder {
 
     fn push(&mut self, place: usize, character: char) {
         self.text.push(character);
-        self.places.resize(self.text.len(), place_of(place));
+        let place = place_of(place);
+        for _ in 0..character.len_utf8() {
+            self.places.push(place);
+        }
     }
 
     /// A word of Latin letters that has lookalikes from elsewhere is meant to be read as Latin.
     fn end_word(&mut self) {
         if self.latin && self.lookalikes {
+            self.suspect = true;
             let word = self.text.split_off(self.word);
             let places = self.places.split_off(self.word);
             for (at, character) in word.char_indices() {

@@ -121,7 +121,7 @@ impl Guard {
                 end: spot.end,
             })
         };
-        plan.spots(text, "").into_iter().filter_map(place).collect()
+        plan.spots(text).into_iter().filter_map(place).collect()
     }
 
     /// A guard for one plan, on both sides.
@@ -145,10 +145,14 @@ impl Guard {
                         verdict.add(whole(check, Kind::Schema, error.instance_path().to_string()));
                     }
                 }
-                (Config::Limit(limit), CheckType::MaxTokens) if walk::tokens(value, *limit) > *limit => {
+                (Config::Limit(limit), CheckType::MaxTokens)
+                    if walk::most_tokens(value) > *limit && walk::tokens(value, *limit) > *limit =>
+                {
                     verdict.add(whole(check, Kind::Tokens, String::new()));
                 }
-                (Config::Limit(limit), CheckType::MaxSize) if walk::size(value, *limit) > *limit => {
+                (Config::Limit(limit), CheckType::MaxSize)
+                    if walk::most_bytes(value) > *limit && walk::size(value, *limit) > *limit =>
+                {
                     verdict.add(whole(check, Kind::Size, String::new()));
                 }
                 _ => {}

@@ -11,7 +11,7 @@ use aho_corasick::AhoCorasick;
 
 use crate::kind::Kind;
 use crate::lexicon::Classes;
-use crate::lexicon::class::PERSONA;
+use crate::lexicon::class::{PERSONA, PROMPT, SYSTEM};
 use crate::scan::{Hit, Match};
 use rules::{RULES, Rule, SIGNS};
 
@@ -34,12 +34,18 @@ impl Judgement {
     }
 }
 
+const SHORTEST_SIGN: usize = 6;
 /// More signs than this in one text tell nothing new.
 const MOST_MATCHES: usize = 64;
 
 pub(crate) fn judge(text: &str, hits: &[Hit]) -> Judgement {
     let mut judgement = Judgement::default();
-    if let Some(signs) = AUTOMATON.as_ref() {
+    // Every sign has one of these characters, or a word that was noted.
+    let signs = hits.iter().any(|hit| hit.classes & (SYSTEM | PROMPT) != 0)
+        || (text.len() >= SHORTEST_SIGN
+            && (memchr::memchr3(b'<', b'[', b'#', text.as_bytes()).is_some()
+                || memchr::memchr(b'{', text.as_bytes()).is_some()));
+    if let Some(signs) = AUTOMATON.as_ref().filter(|_| signs) {
         for found in signs.find_iter(text) {
             let Some((_, rule, weight)) = SIGNS.get(found.pattern().as_usize()) else { continue };
             judgement.count(found.start(), found.end(), rule, *weight);
@@ -48,7 +54,7 @@ pub(crate) fn judge(text: &str, hits: &[Hit]) -> Judgement {
             }
         }
     }
-    for (first, _) in hits.iter().enumerate() {
+    for (first, _) in hits.iter().enumerate().filter(|(_, hit)| hit.classes & *BEGINNINGS != 0) {
         for rule in RULES {
             if let Some((start, end)) = stands(text, hits, first, rule) {
                 judgement.count(start, end, rule.name, rule.weight);
@@ -60,6 +66,10 @@ pub(crate) fn judge(text: &str, hits: &[Hit]) -> Judgement {
     }
     judgement
 }
+
+/// The classes that some rule begins with.
+static BEGINNINGS: LazyLock<Classes> =
+    LazyLock::new(|| RULES.iter().filter_map(|rule| rule.steps.first()).fold(0, |all, (classes, _)| all | classes));
 
 static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().ascii_case_insensitive(true).build(SIGNS.iter().map(|(sign, ..)| sign)).ok()

@@ -172,6 +172,10 @@ impl Kinds {
         Self(self.0 & !kind.bit())
     }
 
+    pub(crate) fn without_all(self, kinds: &[Kind]) -> Self {
+        kinds.iter().fold(self, |rest, kind| rest.without(*kind))
+    }
+
     /// What of these a check of this type may be asked for.
     pub(crate) const fn of(check: CheckType) -> Self {
         match check {

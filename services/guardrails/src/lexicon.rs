@@ -67,7 +67,10 @@ pub(crate) mod class {
     pub(crate) const WHAT: Classes = 1 << 46;
     /// To ignore, in languages that say it last.
     pub(crate) const DISCARD: Classes = 1 << 47;
-    pub(crate) const INJECTION: Classes = ((1 << 48) - 1) & !CONTEXT;
+    pub(crate) const INJECTION: Classes = (((1 << 48) - 1) & !CONTEXT) | EVADE;
+
+    /// To get round something: what programs do, too.
+    pub(crate) const EVADE: Classes = 1 << 50;
 
     pub(crate) const TOXIC: Classes = 1 << 48;
     pub(crate) const TOXIC_SEVERE: Classes = 1 << 49;
@@ -83,7 +86,12 @@ pub(crate) struct Lexicon {
     slots: Vec<(u64, Classes)>,
     words: Vec<&'static str>,
     mask: usize,
+    /// One bit for each hash, cut short: most words are in no list, and this fits into the nearest cache.
+    known: Vec<u64>,
 }
+
+/// How many bits there are, as a power of two.
+const BITS: u32 = 16;
 
 impl Lexicon {
     fn new() -> Self {
@@ -92,7 +100,8 @@ impl Lexicon {
             .flat_map(|(classes, words)| words.split_whitespace().map(move |word| (word, *classes)))
             .collect();
         let size = (entries.len() * 4).next_power_of_two();
-        let mut lexicon = Self { slots: vec![(0, 0); size], words: vec![""; size], mask: size - 1 };
+        let known = vec![0; 1 << (BITS - 6)];
+        let mut lexicon = Self { slots: vec![(0, 0); size], words: vec![""; size], mask: size - 1, known };
         for (word, classes) in entries {
             lexicon.insert(word, classes);
         }
@@ -101,6 +110,9 @@ impl Lexicon {
 
     fn insert(&mut self, word: &'static str, classes: Classes) {
         let hash = hash(word.as_bytes());
+        if let Some(bits) = self.known.get_mut((hash >> (70 - BITS)) as usize) {
+            *bits |= 1 << (hash >> (64 - BITS) & 63);
+        }
         let mut at = hash as usize & self.mask;
         while let (Some(slot), Some(kept)) = (self.slots.get_mut(at), self.words.get_mut(at)) {
             if slot.1 == 0 || (slot.0 == hash && *kept == word) {
@@ -114,13 +126,23 @@ impl Lexicon {
 
     /// The classes of a word in lower case, none if it means nothing.
     pub(crate) fn look_up(&self, word: &[u8]) -> Classes {
-        let hash = hash(word);
+        self.look_up_hashed(hash(word), word)
+    }
+
+    /// The same for a word in any case of ASCII, whose lower case has this hash.
+    #[inline]
+    pub(crate) fn look_up_hashed(&self, hash: u64, word: &[u8]) -> Classes {
+        let bits = self.known.get((hash >> (70 - BITS)) as usize).copied().unwrap_or_default();
+        if bits >> (hash >> (64 - BITS) & 63) & 1 == 0 { 0 } else { self.probe(hash, word) }
+    }
+
+    fn probe(&self, hash: u64, word: &[u8]) -> Classes {
         let mut at = hash as usize & self.mask;
         while let Some((kept, classes)) = self.slots.get(at) {
             if *classes == 0 {
                 return 0;
             }
-            if *kept == hash && self.words.get(at).is_some_and(|known| known.as_bytes() == word) {
+            if *kept == hash && self.words.get(at).is_some_and(|known| known.as_bytes().eq_ignore_ascii_case(word)) {
                 return *classes;
             }
             at = (at + 1) & self.mask;
@@ -130,11 +152,29 @@ impl Lexicon {
 }
 
 fn hash(word: &[u8]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in word {
-        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let mut hash = Hash::new();
+    word.iter().for_each(|byte| hash.take(*byte));
+    hash.end()
+}
+
+/// The hash of a word, made while it is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Hash(u64);
+
+impl Hash {
+    pub(crate) const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
     }
-    hash ^ (hash >> 29)
+
+    #[inline]
+    pub(crate) const fn take(&mut self, byte: u8) {
+        self.0 = (self.0 ^ byte as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    #[inline]
+    pub(crate) const fn end(self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
 }
 
 /// A word in lower case, in place: most words are short ASCII.
@@ -161,6 +201,12 @@ impl Lowered {
         }
     }
 
+    fn push_character(&mut self, character: Option<char>, bytes: &mut [u8; 4]) {
+        if let Some(character) = character {
+            character.encode_utf8(bytes).bytes().for_each(|byte| self.push(byte));
+        }
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
@@ -176,7 +222,19 @@ pub(crate) fn classes_of(word: &str) -> Classes {
         word.bytes().for_each(|byte| lowered.push(byte.to_ascii_lowercase()));
         return LEXICON.look_up(lowered.bytes());
     }
-    LEXICON.look_up(word.to_lowercase().as_bytes())
+    let mut lowered = Lowered::new();
+    for character in word.chars() {
+        let mut bytes = [0; 4];
+        match character {
+            // The tables of the standard library are slow, and these letters are most there are.
+            '\u{410}'..='\u{42f}' => lowered.push_character(char::from_u32(character as u32 + 32), &mut bytes),
+            '\u{430}'..='\u{45f}' | '\u{5d0}'..='\u{6ff}' | '\u{900}'..='\u{e7f}' => {
+                lowered.push_character(Some(character), &mut bytes);
+            }
+            _ => character.to_lowercase().for_each(|lower| lowered.push_character(Some(lower), &mut bytes)),
+        }
+    }
+    LEXICON.look_up(lowered.bytes())
 }
 
 #[cfg(test)]

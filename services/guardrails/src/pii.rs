@@ -22,6 +22,9 @@ pub(crate) use wallet::{SHORTEST as SHORTEST_WALLET, wallet};
 use crate::kind::Kind;
 use crate::scan::Region;
 
+/// A single group of fewer digits is nothing.
+const SHORTEST: usize = 6;
+
 /// Groups of a region that belong together, and what they are. Nothing: a date, which is no finding but is no part of
 /// one either.
 #[derive(Debug)]
@@ -40,6 +43,10 @@ impl Taken {
 
 /// What the number is that begins with this group. What proves itself by a check digit comes first.
 pub(crate) fn number(region: &Region<'_>, first: usize) -> Option<Taken> {
+    // Most numbers are short and alone, and nothing.
+    if first + 1 >= region.groups.len() && region.group(first).len() < SHORTEST {
+        return None;
+    }
     if let Some(taken) = ip::ipv4(region, first) {
         return Some(taken);
     }
@@ -71,11 +78,11 @@ fn date(region: &Region<'_>, first: usize) -> Option<usize> {
         return None;
     }
     let value = |at: usize| region.span(first + at, 1).parse::<u32>().unwrap_or(u32::MAX);
-    let lengths: Vec<usize> = region.lengths(first, 3).collect();
+    let lengths = [0, 1, 2].map(|at| region.group(first + at).len());
     let day_and_month = |one: u32, other: u32| (1..=31).contains(&one) && (1..=12).contains(&other);
     let either =
         |one: usize, other: usize| day_and_month(value(one), value(other)) || day_and_month(value(other), value(one));
-    let is_date = match lengths.as_slice() {
+    let is_date = match lengths {
         [4, 1..=2, 1..=2] => (1800..=2200).contains(&value(0)) && either(1, 2),
         [1..=2, 1..=2, 4] => (1800..=2200).contains(&value(2)) && either(0, 1),
         [1..=2, 1..=2, 2] => either(0, 1) || either(1, 2),

@@ -13,11 +13,12 @@ mod tokens;
 mod words;
 
 pub(crate) use bytes::{Peek, is_cjk, is_delimiter};
-pub(crate) use context::{Ages, Context};
+pub(crate) use context::{Ages, Context, hint};
 pub(crate) use numbers::{Digits, Region};
 pub(crate) use words::Hit;
 
 use crate::kind::{Kind, Kinds};
+use crate::lexicon::{Classes, LEXICON, Lexicon};
 
 /// How far before a unit the words still matter.
 pub(crate) const BEFORE: usize = 56;
@@ -56,15 +57,25 @@ pub(crate) struct Scan<'t> {
     /// How often what is read has been decoded.
     depth: u8,
     context: Context,
+    lexicon: &'static Lexicon,
     word: u32,
     found: Found,
 }
 
 impl<'t> Scan<'t> {
-    pub(crate) fn new(text: &'t str, wanted: Kinds, hint: &str) -> Self {
-        let mut context = Context::default();
-        context.hint(hint);
-        Self { text, bytes: text.as_bytes(), wanted, more: false, depth: 0, context, word: 0, found: Found::default() }
+    /// `hint`: what the name of the member says whose value the text is.
+    pub(crate) fn new(text: &'t str, wanted: Kinds, hint: Classes) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            wanted,
+            more: false,
+            depth: 0,
+            context: Context::hinting(hint),
+            lexicon: &LEXICON,
+            word: 0,
+            found: Found::default(),
+        }
     }
 
     pub(crate) fn more(self, more: bool) -> Self {
@@ -88,12 +99,18 @@ impl<'t> Scan<'t> {
                 at += 1;
                 continue;
             }
+            if let Some(end) = self.quick(at) {
+                at = end;
+                continue;
+            }
             match self.unit(at) {
                 Some(end) => at = end.max(at + 1),
                 None => break,
             }
         }
-        self.found.ages = self.context.ages(at);
+        if self.more {
+            self.found.ages = self.context.ages(at);
+        }
         (at, self.found)
     }
 

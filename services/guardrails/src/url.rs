@@ -6,6 +6,8 @@ use crate::scan::Peek;
 const ACTIVE: &[&str] = &["javascript:", "data:text/html", "vbscript:"];
 /// A query longer than this carries more than a question.
 const LONG_QUERY: usize = 256;
+/// Pictures have short queries, if any: the style of a badge, not what was said.
+const LONG_IMAGE_QUERY: usize = 32;
 /// A label of a host name longer than this carries data.
 const LONG_LABEL: usize = 40;
 
@@ -69,7 +71,7 @@ pub(crate) fn suspicion(address: &str, image: bool) -> Option<&'static str> {
         return Some("active-scheme");
     }
     let query = address.split_once('?').map_or("", |(_, query)| query);
-    if image && query.contains('=') {
+    if image && (query.len() >= LONG_IMAGE_QUERY || ["%20", "%40", "+"].iter().any(|space| query.contains(space))) {
         return Some("image-with-query");
     }
     if query.len() > LONG_QUERY {
@@ -133,7 +135,8 @@ mod tests {
     #[test]
     fn what_carries_data_away_is_suspicious() {
         for (address, image, rule) in [
-            ("https://evil.test/p.png?q=hello", true, Some("image-with-query")),
+            ("https://evil.test/p.png?q=the+password+is+x", true, Some("image-with-query")),
+            ("https://img.shields.io/badge.svg?branch=master", true, None),
             ("https://example.com/search?q=hello", false, None),
             ("javascript:alert(1)", false, Some("active-scheme")),
             ("https://user@evil.test/", false, Some("credentials")),

@@ -5,12 +5,18 @@ mod joined;
 use serde_json::{Map, Number, Value};
 
 use crate::analysis::{Plan, Spot};
+use crate::kind::Kinds;
+use crate::lexicon::Classes;
+use crate::lexicon::class::TOXIC;
 use crate::policy::Action;
 use crate::redact::{self, Clusters};
+use crate::scan::hint as hint_of;
 use crate::session::Session;
 
 /// Values that are nested deeper cannot come from outside, and are not looked at.
 const DEEPEST: usize = 200;
+/// Shorter words hold no key, no address and nothing encoded.
+const SHORTEST_KEY: usize = 16;
 /// Numbers smaller than this can be nothing but numbers, unless somebody has a pattern for them.
 const SMALLEST: f64 = 100_000.0;
 
@@ -33,8 +39,8 @@ pub(crate) struct Leaf {
 
 /// The texts of a value in which something was found. False: some of it is too deep to be looked at.
 pub(crate) fn leaves(plan: &Plan, value: &Value) -> (Vec<Leaf>, bool) {
-    let mut walk = Walk { plan, path: Vec::new(), leaves: Vec::new(), complete: true };
-    walk.value(value, "");
+    let mut walk = Walk { plan, path: Vec::new(), leaves: Vec::new(), complete: true, suspicions: 0 };
+    walk.value(value, 0);
     (walk.leaves, walk.complete)
 }
 
@@ -50,10 +56,12 @@ struct Walk<'a, 'p> {
     path: Vec<Step<'a>>,
     leaves: Vec<Leaf>,
     complete: bool,
+    /// Texts with words that injections begin with.
+    suspicions: usize,
 }
 
 impl<'a> Walk<'a, '_> {
-    fn value(&mut self, value: &'a Value, hint: &'a str) {
+    fn value(&mut self, value: &'a Value, hint: Classes) {
         if self.path.len() > DEEPEST {
             self.complete = false;
             return;
@@ -63,33 +71,50 @@ impl<'a> Walk<'a, '_> {
             Value::String(text) => self.text(text, hint, Place::Text),
             Value::Number(number) => self.number(number, hint),
             Value::Array(items) => {
-                let first = self.leaves.len();
+                let (first, before) = (self.leaves.len(), self.suspicions);
                 for (at, item) in items.iter().enumerate() {
                     self.path.push(Step::Index(at));
                     self.value(item, hint);
                     self.path.pop();
                 }
-                self.joined(items, first);
+                self.joined(items, first, self.suspicions > before);
             }
             Value::Object(members) => {
                 for (key, member) in members {
                     self.path.push(Step::Key(key));
-                    self.text(key, "", Place::Key);
-                    self.value(member, key);
+                    let said = hint_of(key);
+                    self.key(key, said);
+                    self.value(member, said);
                     self.path.pop();
                 }
             }
         }
     }
 
-    fn text(&mut self, text: &str, hint: &str, place: Place) {
-        let spots = self.plan.spots(text, hint);
+    fn text(&mut self, text: &str, hint: Classes, place: Place) {
+        let (spots, suspicious) = self.plan.spots_of(self.plan.kinds, text, hint);
+        self.suspicions += usize::from(suspicious);
+        self.found(text, place, spots);
+    }
+
+    /// Most keys are a plain word, which only a lexicon could take exception to.
+    fn key(&mut self, key: &str, said: Classes) {
+        let plain = key.len() < SHORTEST_KEY && key.bytes().all(|byte| byte.is_ascii_alphabetic());
+        if !plain || said & TOXIC != 0 {
+            self.text(key, 0, Place::Key);
+        } else if self.plan.pieces {
+            let (spots, _) = self.plan.spots_of(Kinds::NONE, key, 0);
+            self.found(key, Place::Key, spots);
+        }
+    }
+
+    fn found(&mut self, text: &str, place: Place, spots: Vec<Spot>) {
         if !spots.is_empty() {
             self.leaves.push(Leaf { pointer: self.pointer(), place, text: text.to_owned(), spots });
         }
     }
 
-    fn number(&mut self, number: &Number, hint: &str) {
+    fn number(&mut self, number: &Number, hint: Classes) {
         let size = number.as_f64().unwrap_or(f64::MAX).abs();
         if size < SMALLEST && !self.plan.pieces {
             return;
@@ -156,6 +181,17 @@ fn rename(members: &mut Map<String, Value>, old: &str, name: &str) {
     members.extend(all.into_iter().map(|(key, value)| if key == old { (unique.clone(), value) } else { (key, value) }));
 }
 
+/// Words that a value has at the most: each takes a character and a space.
+pub(crate) fn most_tokens(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len().div_ceil(2),
+        Value::Array(items) => items.iter().map(most_tokens).sum(),
+        Value::Object(members) => members.values().map(most_tokens).sum(),
+        Value::Number(_) | Value::Bool(_) => 1,
+        Value::Null => 0,
+    }
+}
+
 /// The words of a value, counted by the space between them, up to a little more than a limit.
 pub(crate) fn tokens(value: &Value, limit: usize) -> usize {
     let below = |values: &mut dyn Iterator<Item = &Value>| {
@@ -167,6 +203,19 @@ pub(crate) fn tokens(value: &Value, limit: usize) -> usize {
         Value::Object(members) => below(&mut members.values()),
         Value::Number(_) | Value::Bool(_) => 1,
         Value::Null => 0,
+    }
+}
+
+/// Bytes that a value has at the most: an escaped character takes six.
+pub(crate) fn most_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 6 * text.len() + 3,
+        Value::Array(items) => items.iter().map(|item| most_bytes(item) + 1).sum::<usize>() + 2,
+        Value::Object(members) => {
+            members.iter().map(|(key, member)| 6 * key.len() + most_bytes(member) + 4).sum::<usize>() + 2
+        }
+        Value::Number(_) => 32,
+        Value::Bool(_) | Value::Null => 5,
     }
 }
 

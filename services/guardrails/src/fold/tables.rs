@@ -28,11 +28,20 @@ pub(crate) const fn is_spaceless(character: char) -> bool {
 
 /// Letters that no rule changes: the scripts that most texts outside Latin are written in.
 pub(super) const fn stays(character: char) -> bool {
-    matches!(character,
-        '\u{370}'..='\u{37e}' | '\u{380}'..='\u{5ff}' | '\u{620}'..='\u{65f}' | '\u{66e}'..='\u{6ef}'
-        | '\u{900}'..='\u{965}' | '\u{e01}'..='\u{e4f}' | '\u{1100}'..='\u{115e}' | '\u{3001}'..='\u{3163}'
-        | '\u{3165}'..='\u{31ff}' | '\u{3400}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{1f300}'..='\u{1faff}'
-        | '\u{20000}'..='\u{2fa1f}')
+    match character {
+        // Cyrillic, Hebrew, Arabic, and so on up to Thai, without their digits and what is invisible.
+        '\u{370}'..='\u{37e}' | '\u{380}'..='\u{5ff}' | '\u{620}'..='\u{65f}' | '\u{66e}'..='\u{6ef}' => true,
+        '\u{900}'..='\u{965}' | '\u{e01}'..='\u{e4f}' | '\u{1100}'..='\u{115e}' | '\u{3001}'..='\u{3163}' => true,
+        '\u{3165}'..='\u{31ff}' | '\u{3400}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' => true,
+        '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{2fa1f}' => true,
+        _ => false,
+    }
+}
+
+/// Whether words go on over a character: asked of the letters that are common before the slow table is.
+pub(super) fn is_letter(character: char) -> bool {
+    matches!(character, '\u{391}'..='\u{3ce}' | '\u{400}'..='\u{481}' | '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{64a}')
+        || character.is_alphabetic()
 }
 
 /// What stands for a character that has no decomposition of its own.
@@ -111,6 +120,9 @@ fn digit(character: char) -> Option<&'static str> {
 
 /// The Latin letter that a letter of another script looks like.
 pub(crate) const fn lookalike(character: char) -> Option<char> {
+    if !matches!(character, '\u{370}'..='\u{58f}') {
+        return None;
+    }
     Some(match character {
         'а' | 'α' | 'ա' => 'a',
         'А' | 'Α' => 'A',

@@ -2,9 +2,9 @@
 
 use crate::lexicon::Classes;
 use crate::lexicon::class::{
-    AI, ANYTHING, ARE, DEVELOPER, DISCARD, DO, EVERYTHING, FOLLOW, FREE, FROM, IGNORE, LOOSE, MODE, NEW, NOT, NOW, ON,
-    PERSONA, PRIOR, PROMPT, RESTRICT, REVEAL, ROLE, RULES as RULE_WORDS, SYSTEM, TELL, TOLD, USER, WHAT, WITHOUT, YOU,
-    YOUR,
+    AI, ANYTHING, ARE, DEVELOPER, DISCARD, DO, EVADE, EVERYTHING, FOLLOW, FREE, FROM, IGNORE, LOOSE, MODE, NEW, NOT,
+    NOW, ON, PERSONA, PRIOR, PROMPT, RESTRICT, REVEAL, ROLE, RULES as RULE_WORDS, SYSTEM, TELL, TOLD, USER, WHAT,
+    WITHOUT, YOU, YOUR,
 };
 
 /// Words of certain classes, each at most so many other words behind the one before.
@@ -22,7 +22,9 @@ pub(super) const RULES: &[Rule] = &[
     rule("override", 1.0, &[(IGNORE, 0), (PRIOR, 3), (RULE_WORDS | LOOSE, 2)]),
     rule("override", 1.0, &[(IGNORE, 0), (YOUR, 2), (RULE_WORDS, 3)]),
     rule("override", 1.0, &[(IGNORE, 0), (RULE_WORDS, 4), (PRIOR | TOLD, 4)]),
-    rule("override", 1.0, &[(IGNORE, 0), (EVERYTHING, 1), (PRIOR | TOLD, 3)]),
+    rule("override", 1.0, &[(IGNORE, 0), (LOOSE, 1), (PRIOR | TOLD, 3)]),
+    rule("override", 1.0, &[(EVADE, 0), (PRIOR | YOUR, 3), (PROMPT, 2)]),
+    rule("override", 1.0, &[(EVADE, 0), (YOUR, 2), (RULE_WORDS, 3)]),
     rule("override", 1.0, &[(PRIOR, 0), (RULE_WORDS, 3), (DISCARD, 3)]),
     rule("override-all", 0.7, &[(IGNORE, 0), (EVERYTHING, 1), (RULE_WORDS, 3)]),
     rule("disobey", 1.0, &[(NOT, 0), (FOLLOW, 1), (PRIOR | YOUR, 3), (RULE_WORDS | LOOSE, 3)]),
@@ -42,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("persona", 0.5, &[(PERSONA, 0)]),
     rule("persona-mode", 0.5, &[(PERSONA, 0), (MODE, 1)]),
     rule("persona-free", 0.5, &[(PERSONA, 0), (ANYTHING, 4)]),
-    rule("persona-free", 0.5, &[(PERSONA, 0), (IGNORE, 4), (RULE_WORDS, 4)]),
+    rule("persona-free", 0.5, &[(PERSONA, 0), (IGNORE | EVADE, 4), (RULE_WORDS, 4)]),
     rule("do-anything", 0.9, &[(DO, 0), (ANYTHING, 0), (NOW, 0)]),
     rule("developer-mode", 0.5, &[(DEVELOPER, 0), (MODE, 0), (MODE | NOW, 4)]),
     rule("unrestricted", 0.3, &[(FREE, 0)]),

@@ -2,9 +2,10 @@
 
 use super::Classes;
 use super::class::{
-    AI, ANYTHING, ARE, CARD, DEVELOPER, DISCARD, DO, EVERYTHING, FOLLOW, FREE, FROM, ID, IGNORE, ITIN, LOOSE, MODE,
-    NEW, NOT, NOW, NUMBER, ON, OTHER_NUMBER, PASSWORD, PERSONA, PHONE, PRIOR, PROMPT, RESTRICT, REVEAL, ROLE, RULES,
-    SECRET, SSN, SYSTEM, TELL, TOLD, TOXIC, TOXIC_SEVERE, USER, VERSION, WALLET, WHAT, WHOSE, WITHOUT, YOU, YOUR,
+    AI, ANYTHING, ARE, CARD, DEVELOPER, DISCARD, DO, EVADE, EVERYTHING, FOLLOW, FREE, FROM, ID, IGNORE, ITIN, LOOSE,
+    MODE, NEW, NOT, NOW, NUMBER, ON, OTHER_NUMBER, PASSWORD, PERSONA, PHONE, PRIOR, PROMPT, RESTRICT, REVEAL, ROLE,
+    RULES, SECRET, SSN, SYSTEM, TELL, TOLD, TOXIC, TOXIC_SEVERE, USER, VERSION, WALLET, WHAT, WHOSE, WITHOUT, YOU,
+    YOUR,
 };
 
 pub(super) const TABLE: &[(Classes, &str)] = &[
@@ -62,11 +63,8 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
     ),
     (WALLET, "wallet bitcoin btc ethereum eth crypto usdt tron litecoin ltc monero xmr address"),
     // Injection, English.
-    (
-        IGNORE,
-        "ignore ignores ignoring ignored disregard disregarding disregarded forget forgetting forgotten override
-        overriding overrides overwrite bypass bypassing discard neglect abandon",
-    ),
+    (IGNORE, "ignore ignores ignoring ignored disregard disregarding disregarded forget forgetting forgotten neglect"),
+    (EVADE, "override overriding overrides overwrite bypass bypassing discard abandon"),
     (
         PRIOR,
         "previous previously prior above earlier preceding former foregoing before initial original existing
@@ -177,13 +175,13 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
         bitching bastard bastards wanker wankers twat twats prick pricks moron morons imbecile cocksucker douchebag
         dipshit stfu gtfo scumbag scumbags slut sluts whore whores cunts cunt pussy piss pissed bollocks
         arschloch scheisse scheiss fotze wichser hurensohn missgeburt schlampe hure
-        puta puto mierda cabron gilipollas pendejo hijueputa joder cono maricon
+        puta puto mierda cabron gilipollas pendejo hijueputa joder maricon
         merde connard connasse salope encule putain batard pute
-        stronzo stronza cazzo vaffanculo puttana troia merda coglione
+        stronzo stronza cazzo vaffanculo puttana merda coglione
         caralho porra foda viado arrombado filhodaputa
         kut klootzak godverdomme hoer kanker eikel kurwa chuj skurwysyn pierdol spierdalaj
         блять блядь сука хуй пизда пиздец ебать мудак гандон сволочь ублюдок
-        orospu siktir amk pic",
+        orospu siktir amk",
     ),
     (
         TOXIC | TOXIC_SEVERE,

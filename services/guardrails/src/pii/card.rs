@@ -28,49 +28,56 @@ const ISSUERS: &[(u32, u32, &[usize])] = &[
     (979_200, 979_289, &[16]),                             // Troy
 ];
 
+const SEPARATORS: &[u8] = b" -./";
 /// How cards are printed, in groups, besides blocks of four.
 const PRINTED: &[&[usize]] = &[&[4, 6, 5], &[4, 6, 4], &[4, 5, 4], &[6, 13], &[5, 5, 5], &[6, 6], &[6, 4, 6]];
 
 pub(super) fn card(region: &Region<'_>, first: usize) -> Option<Taken> {
-    let mut total = 0;
-    let mut best = None;
-    let asked = region.near(CARD, region.group(first).start);
-    for count in 1..=region.groups.len().saturating_sub(first).min(19) {
-        total += region.group(first + count - 1).len();
-        if total > 19 {
+    let separator = region.separator(first).filter(|byte| SEPARATORS.contains(byte));
+    let start = region.group(first).start;
+    let (asked, near_phone) = (region.near(CARD, start), region.near(PHONE, start));
+    let mut form = Form { blocks: true, single: true, wide: true };
+    let (mut total, mut best) = (0, None);
+    for count in 1..=region.groups.len().saturating_sub(first) {
+        let length = region.group(first + count - 1).len();
+        total += length;
+        let apart = count > 1 && (separator.is_none() || region.separator(first + count - 2) != separator);
+        if total > 19 || apart {
             break;
         }
-        if total >= 12 && fits(region, first, count, asked) {
+        form.single &= length == 1;
+        form.wide &= length >= 2;
+        let printed = form.blocks || (form.single && count >= 12) || is_printed(region, first, count);
+        if total >= 12 && (printed || (asked && form.wide)) && fits(region.span(first, count), asked, near_phone) {
             best = Some(count);
         }
+        form.blocks &= length.is_multiple_of(4);
     }
-    let count = best?;
-    Some(Taken::new(region, first, count, Kind::Card, "card"))
+    Some(Taken::new(region, first, best?, Kind::Card, "card"))
 }
 
-fn fits(region: &Region<'_>, first: usize, count: usize, asked: bool) -> bool {
-    let separator = if count > 1 { region.between(first) } else { "-" };
-    if !matches!(separator, " " | "-" | "." | "/") || !region.separated_by(first, count, separator) {
-        return false;
-    }
-    let lengths: Vec<usize> = region.lengths(first, count).collect();
-    let single = count >= 12 && lengths.iter().all(|length| *length == 1);
-    // Blocks of four may have lost the space between them.
-    let blocks = lengths.iter().rev().skip(1).all(|length| length % 4 == 0);
-    let printed = blocks || single || PRINTED.contains(&lengths.as_slice());
-    if !(printed || asked && lengths.iter().all(|length| *length >= 2)) {
-        return false;
-    }
-    let digits = Digits::of(region.span(first, count));
+/// How the groups so far are written.
+struct Form {
+    /// All before the last are blocks of four, which may have lost the space between them.
+    blocks: bool,
+    single: bool,
+    wide: bool,
+}
+
+fn is_printed(region: &Region<'_>, first: usize, count: usize) -> bool {
+    PRINTED.iter().any(|form| form.len() == count && region.lengths(first, count).eq(form.iter().copied()))
+}
+
+fn fits(text: &str, asked: bool, near_phone: bool) -> bool {
+    let digits = Digits::of(text);
     let values = digits.values();
-    if !luhn(values) || uniform(values) {
-        return false;
-    }
     let issuer = digits.number(0..6);
-    let known = ISSUERS.iter().any(|(from, to, lengths)| {
-        (u64::from(*from)..=u64::from(*to)).contains(&issuer) && lengths.contains(&values.len())
-    });
+    let known = || {
+        ISSUERS.iter().any(|(from, to, lengths)| {
+            (u64::from(*from)..=u64::from(*to)).contains(&issuer) && lengths.contains(&values.len())
+        })
+    };
     // A short number near words for telephones is more likely one, with a digit that happens to fit.
-    let telephone = values.len() < 15 && region.near(PHONE, region.group(first).start);
-    asked || (known && !telephone)
+    let telephone = values.len() < 15 && near_phone;
+    (asked || (!telephone && known())) && luhn(values) && !uniform(values)
 }

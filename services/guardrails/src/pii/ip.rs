@@ -62,8 +62,9 @@ fn address(candidate: &str) -> Option<(usize, usize)> {
     let starts = [0, usize::from(candidate.starts_with(':'))];
     for (start, end) in starts.into_iter().flat_map(|start| ends.map(|end| (start, end))) {
         let text = candidate.get(start..end)?;
-        // `::` alone is nobody's address.
-        if text.len() > 2 && text.parse::<Ipv6Addr>().is_ok() {
+        // `::` alone is nobody's address, and `a::b` is a path.
+        let told = text.bytes().any(|byte| byte.is_ascii_digit()) || text.len() > 12;
+        if text.len() > 2 && told && text.parse::<Ipv6Addr>().is_ok() {
             return Some((start, end));
         }
     }
@@ -110,6 +111,7 @@ mod tests {
             "::",
             ":::",
             "aa:bb:cc:dd:ee:ff",
+            "A::B",
             "2001::25de::cade",
             "fe80::1text",
         ] {

@@ -35,7 +35,8 @@ fn end(bytes: &[u8], start: usize) -> Option<usize> {
         .enumerate()
         .all(|(at, byte)| if at % (size + 1) == size { *byte == separator } else { byte.is_ascii_hexdigit() });
     let next = bytes.at(start + length);
-    let ends = !(next.is_ascii_alphanumeric() || next == separator && bytes.at(start + length + 1).is_ascii_hexdigit());
+    let goes_on = next == separator && bytes.at(start + length + 1).is_ascii_hexdigit();
+    let ends = !next.is_ascii_alphanumeric() && !goes_on;
     let goes_back = bytes.before(start) == separator && bytes.before(start.wrapping_sub(1)).is_ascii_hexdigit();
     let first = text.first()?;
     let varied = text.iter().any(|byte| *byte != separator && !byte.eq_ignore_ascii_case(first));

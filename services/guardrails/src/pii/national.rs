@@ -18,8 +18,10 @@ const MOST_GROUPS: usize = 7;
 /// A number that is written in a country's own way.
 pub(super) fn formatted(region: &Region<'_>, first: usize) -> Option<Taken> {
     let most = region.groups.len().saturating_sub(first).min(MOST_GROUPS);
-    if let Some(length) = letters::finnish(region.text, region.group(first).start) {
-        let start = region.group(first).start;
+    let start = region.group(first).start;
+    if region.group(first).len() == 6
+        && let Some(length) = letters::finnish(region.text, start)
+    {
         return Some(Taken { count: 1, found: Some((start, start + length, Kind::NationalId, "fi-hetu")) });
     }
     (1..=most).rev().find_map(|count| {
@@ -28,7 +30,7 @@ pub(super) fn formatted(region: &Region<'_>, first: usize) -> Option<Taken> {
             return None;
         }
         let row = digits::FORMATTED.iter().find(|(_, form, check)| written(span, form) && check(&Digits::of(span)))?;
-        let telephone = region.context.near(PHONE, region.group(first).start, BEFORE);
+        let telephone = region.context.near(PHONE, start, BEFORE);
         (!telephone || asks(region, first)).then(|| Taken::new(region, first, count, Kind::NationalId, row.0))
     })
 }

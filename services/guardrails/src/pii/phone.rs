@@ -13,25 +13,38 @@ use crate::scan::{BEHIND, Peek, Region};
 /// Words behind a number that say whose telephone it is.
 const BEHIND_WORDS: &[&str] = &["office", "home", "work", "mobile", "cell", "fax", "phone", "tel", "direct", "desk"];
 const MOST_GROUPS: usize = 7;
+/// With the longest prefix there is.
+const LONGEST: usize = 18;
 
 pub(super) fn phone(region: &Region<'_>, first: usize) -> Option<Taken> {
     let lead = Lead::of(region, first);
-    let most = region.groups.len().saturating_sub(first).min(MOST_GROUPS);
+    // The rest of another number.
+    let before = region.byte(lead.start.wrapping_sub(1));
+    if matches!(before, b'.' | b'-' | b'/' | b',') && region.byte(lead.start.wrapping_sub(2)).is_ascii_digit() {
+        return None;
+    }
     let named_otherwise = otherwise(region, lead.start);
-    let by_shape = (1..=most).rev().find(|count| {
-        let shape = Shape::new(region, first, *count);
-        lead.international(&shape) || (!named_otherwise && shape.telling(&lead))
-    });
-    let count = by_shape.or_else(|| {
-        let fits = |count: &usize| Shape::new(region, first, *count).possible(&lead);
-        let longest = (1..=most).rev().find(fits)?;
-        let short = region.span(first, longest).bytes().filter(u8::is_ascii_digit).count() <= 7;
-        let street = short && before_a_name(region, region.group(first + longest - 1).end);
-        (!street && asked(region, &lead, first, longest)).then_some(longest)
+    let (mut telling, mut possible) = (None, None);
+    let mut shape = Shape::default();
+    for count in 1..=region.groups.len().saturating_sub(first).min(MOST_GROUPS) {
+        shape.take(region, first + count - 1, count == 1);
+        let dated = count > 1 && super::date(region, first + count - 1).is_some();
+        if !shape.separators_fit || shape.length > LONGEST || dated {
+            break;
+        }
+        if lead.international(&shape) || (!named_otherwise && shape.telling(&lead)) {
+            telling = Some(count);
+        } else if shape.possible(&lead) {
+            possible = Some((count, shape.length));
+        }
+    }
+    let count = telling.or_else(|| {
+        let (count, digits) = possible?;
+        let street = digits <= 7 && before_a_name(region, region.group(first + count - 1).end);
+        (!street && asked(region, &lead, first, count)).then_some(count)
     })?;
     let end = region.group(first + count - 1).end;
     let end = extension(region.text, end).unwrap_or(end);
-    let end = if lead.wrapped && region.byte(end) == b')' { end + 1 } else { end };
     Some(Taken { count, found: Some((lead.start, end, Kind::Phone, "phone")) })
 }
 
@@ -41,8 +54,6 @@ struct Lead {
     plus: bool,
     /// The first group is in brackets.
     bracket: bool,
-    /// All of it is.
-    wrapped: bool,
 }
 
 impl Lead {
@@ -62,30 +73,29 @@ impl Lead {
                 start -= 1;
             }
         }
-        Self { start, plus, bracket, wrapped: false }
+        Self { start, plus, bracket }
     }
 
     /// A number that says its country.
     fn international(&self, shape: &Shape) -> bool {
-        if !shape.separators_fit {
-            return false;
-        }
-        let digits = shape.digits.as_bytes();
-        let behind = |skipped: usize| codes::fits(digits.get(skipped..).unwrap_or_default());
+        let behind = |skipped: usize| codes::fits(shape.digits().get(skipped..).unwrap_or_default());
         if self.plus {
             return behind(0);
         }
-        let zeros = shape.digits.starts_with("00")
-            && shape.lengths.first().is_some_and(|length| *length != 2 || shape.lengths.len() > 2);
-        let dialled = shape.digits.starts_with("011") && shape.lengths.first() == Some(&3);
-        shape.lengths.len() >= 2 && ((zeros && behind(2)) || (dialled && behind(3)))
+        let first = shape.first();
+        let zeros = shape.starts_with(b"00") && (first != 2 || shape.groups > 2);
+        let dialled = shape.starts_with(b"011") && first == 3;
+        shape.groups >= 2 && ((zeros && behind(2)) || (dialled && behind(3)))
     }
 }
 
-/// How the groups of a candidate are written.
+/// How the groups of a candidate are written, one more at a time.
+#[derive(Default)]
 struct Shape {
-    lengths: Vec<usize>,
-    digits: String,
+    lengths: [usize; MOST_GROUPS],
+    groups: usize,
+    digits: [u8; 24],
+    length: usize,
     /// Between all groups stands what may stand in a telephone number.
     separators_fit: bool,
     hyphens: bool,
@@ -94,71 +104,91 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(region: &Region<'_>, first: usize, count: usize) -> Self {
-        let between =
-            |separators: &[&str]| (first..first + count - 1).all(|at| separators.contains(&region.between(at)));
-        Self {
-            lengths: region.lengths(first, count).collect(),
-            digits: region.span(first, count).chars().filter(char::is_ascii_digit).collect(),
-            separators_fit: between(&[
-                " ", "-", ".", "/", ") ", ")", ")-", ").", ")/", " (", "-(", ".(", "(", " - ", " / ",
-            ]),
-            hyphens: between(&["-", ") ", ")", ")-"]),
-            dots: between(&[".", ") ", ")", ")."]),
-            spaces: between(&[" ", ") ", ")"]),
+    fn take(&mut self, region: &Region<'_>, at: usize, first: bool) {
+        if first {
+            (self.separators_fit, self.hyphens, self.dots, self.spaces) = (true, true, true, true);
+        } else {
+            let separator = region.between(at - 1);
+            let bracket = matches!(separator, ") " | ")");
+            self.hyphens &= bracket || matches!(separator, "-" | ")-");
+            self.dots &= bracket || matches!(separator, "." | ").");
+            self.spaces &= bracket || separator == " ";
+            let known = bracket || matches!(separator, " " | "-" | "." | "/" | ")-" | ")." | ")/");
+            self.separators_fit &= known || matches!(separator, " (" | "-(" | ".(" | "(" | " - " | " / ");
         }
+        if let Some(place) = self.lengths.get_mut(self.groups) {
+            *place = region.group(at).len();
+            self.groups += 1;
+        }
+        for byte in region.span(at, 1).bytes() {
+            if let Some(place) = self.digits.get_mut(self.length) {
+                *place = byte;
+            }
+            self.length += 1;
+        }
+    }
+
+    fn digits(&self) -> &[u8] {
+        self.digits.get(..self.length).unwrap_or_default()
+    }
+
+    fn lengths(&self) -> &[usize] {
+        self.lengths.get(..self.groups).unwrap_or_default()
+    }
+
+    fn first(&self) -> usize {
+        self.lengths().first().copied().unwrap_or_default()
+    }
+
+    fn starts_with(&self, start: &[u8]) -> bool {
+        self.digits().starts_with(start)
     }
 
     /// Shapes that only telephones have.
     fn telling(&self, lead: &Lead) -> bool {
-        let total = self.digits.len();
-        let digit = |at: usize| self.digits.as_bytes().at(at);
-        if !self.separators_fit {
-            return false;
-        }
-        if self.lengths.len() < 2 {
+        let total = self.length;
+        let digit = |at: usize| self.digits.at(at);
+        if self.groups < 2 {
             // Nothing else of this length begins with one zero.
             return digit(0) == b'0' && digit(1) != b'0' && (10..=11).contains(&total);
         }
         let uniform = self.hyphens || self.dots || self.spaces;
-        let first = self.lengths.first().copied().unwrap_or_default();
-        let north_american = match self.lengths.as_slice() {
-            [3, 3, 4] => self.hyphens || self.dots || self.plausible(0),
-            [1, 3, 3, 4] => self.digits.starts_with('1'),
+        let first = self.first();
+        let north_american = match self.lengths() {
+            [3, 3, 4] => self.hyphens || self.dots || self.plausible(),
+            [1, 3, 3, 4] => digit(0) == b'1',
             [3, 3, 2, 2] => uniform,
             [3, 7] => lead.bracket,
             _ => false,
         };
         let bracketed = lead.bracket && (2..=5).contains(&first) && (8..=12).contains(&total) && self.even();
-        let trunk = self.digits.starts_with('0')
-            && !self.digits.starts_with("00")
+        let trunk = digit(0) == b'0'
+            && !self.starts_with(b"00")
             && (9..=11).contains(&total)
-            && ((2..=5).contains(&first) || (first == 1 && self.lengths.len() > 2))
+            && ((2..=5).contains(&first) || (first == 1 && self.groups > 2))
             && self.even();
-        let pairs = self.lengths.iter().all(|length| *length == 2)
-            && ((self.lengths.len() == 4 && self.hyphens) || (self.lengths.len() == 5 && uniform));
+        let pairs = self.lengths().iter().all(|length| *length == 2)
+            && ((self.groups == 4 && self.hyphens) || (self.groups == 5 && uniform));
         north_american || bracketed || trunk || pairs
     }
 
     /// An area and an exchange as they are given out, or a trunk zero.
-    fn plausible(&self, from: usize) -> bool {
-        let digit = |at: usize| self.digits.as_bytes().at(from + at);
-        digit(0) == b'0' || ((b'2'..=b'9').contains(&digit(0)) && (b'2'..=b'9').contains(&digit(3)))
+    fn plausible(&self) -> bool {
+        let given = |at: usize| (b'2'..=b'9').contains(&self.digits.at(at));
+        self.digits.at(0) == b'0' || (given(0) && given(3))
     }
 
     /// No group but the first stands alone with one digit, and none is very long.
     fn even(&self) -> bool {
-        self.lengths.iter().skip(1).all(|length| (2..=8).contains(length))
+        self.lengths().iter().skip(1).all(|length| (2..=8).contains(length))
     }
 
     /// Could be a telephone, if something says so.
     fn possible(&self, lead: &Lead) -> bool {
-        let total = self.digits.len();
-        let first_alone = matches!(self.digits.as_bytes().first(), Some(b'0' | b'1' | b'7' | b'8'));
-        let first = self.lengths.first().copied().unwrap_or_default();
-        let enough = if self.lengths.len() == 1 { 7 } else { 6 };
-        let most = if lead.plus || self.digits.starts_with("00") { 15 } else { 12 };
-        self.separators_fit && (enough..=most).contains(&total) && (first >= 2 || first_alone) && self.even()
+        let first_alone = matches!(self.digits.at(0), b'0' | b'1' | b'7' | b'8');
+        let fewest = if self.groups == 1 { 7 } else { 6 };
+        let most = if lead.plus || self.starts_with(b"00") { 15 } else { 12 };
+        (fewest..=most).contains(&self.length) && (self.first() >= 2 || first_alone) && self.even()
     }
 }
 

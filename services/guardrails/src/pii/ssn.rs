@@ -11,12 +11,14 @@ use crate::scan::{Digits, Region};
 const FAKES: &[u64] = &[78_051_120, 219_099_999, 457_555_462, 123_456_789];
 
 pub(super) fn ssn(region: &Region<'_>, first: usize) -> Option<Taken> {
+    let lengths = [0, 1, 2].map(|at| region.group(first + at).len());
+    if !matches!(lengths, [3, 2, 4] | [9, ..] | [3, 6, _] | [5, 4, _]) {
+        return None;
+    }
     let start = region.group(first).start;
     let named = region.near(SSN, start);
     let taxed = region.near(ITIN, start);
-    let rest = region.groups.len() - first;
-    let lengths: Vec<usize> = region.lengths(first, rest.min(3)).collect();
-    let count = match lengths.as_slice() {
+    let count = match lengths {
         [3, 2, 4] if same(region, first) => 3,
         [9, ..] if named || taxed => 1,
         [3, 6, ..] | [5, 4, ..] if (named || taxed) && region.between(first) == "-" => 2,

@@ -1,8 +1,9 @@
 //! What the checks of each type can be told, in the form in which they use it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, Match, MatchKind};
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
@@ -36,71 +37,118 @@ pub(crate) struct UrlRules {
     pub(crate) exfiltration: bool,
 }
 
-/// Terms that are not to occur.
+/// Terms that are not to occur: found by their first words, and compared from there on.
 #[derive(Debug, Clone)]
 pub(crate) struct Denylist {
-    automaton: AhoCorasick,
+    beginnings: AhoCorasick,
+    /// The terms for each of the beginnings: how long their first word is, and their words in lower case.
+    terms: Arc<Vec<Vec<(usize, Term)>>>,
     whole_words: bool,
 }
+
+type Term = Vec<String>;
 
 impl Denylist {
     /// Terms are compared as texts are folded, without case, and with one space for any number of them.
     pub(super) fn new(terms: &[String], whole_words: bool) -> Option<Self> {
-        let folded = terms.iter().map(|term| squeeze(&Folded::new(term.trim()).text).0);
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(aho_corasick::MatchKind::LeftmostLongest)
-            .build(folded)
-            .ok()?;
-        Some(Self { automaton, whole_words })
+        let mut beginnings: BTreeMap<String, Vec<Term>> = BTreeMap::new();
+        for term in terms {
+            let words: Term = Folded::new(term).text.split_whitespace().map(lowered).collect();
+            let Some(first) = words.first() else { continue };
+            for spelling in spellings(first) {
+                beginnings.entry(spelling).or_default().push(words.clone());
+            }
+        }
+        // Whole words begin where no other does, so that the quicker search misses none; a beginning that begins another
+        // is looked at with it.
+        let kind = if whole_words { MatchKind::LeftmostLongest } else { MatchKind::Standard };
+        let builder = AhoCorasick::builder().ascii_case_insensitive(true).match_kind(kind).build(beginnings.keys());
+        let shorter = |longer: &str| {
+            let ends = longer.char_indices().map(|(at, character)| at + character.len_utf8());
+            let inside = ends.filter_map(|end| Some((end, beginnings.get(longer.get(..end)?)?)));
+            inside.flat_map(|(end, terms)| terms.iter().map(move |term| (end, term.clone()))).collect::<Vec<_>>()
+        };
+        let own = |(key, terms): (&String, &Vec<Term>)| terms.iter().map(|term| (key.len(), term.clone())).collect();
+        let terms = if whole_words {
+            beginnings.keys().map(|key| shorter(key)).collect()
+        } else {
+            beginnings.iter().map(own).collect()
+        };
+        Some(Self { beginnings: builder.ok()?, terms: Arc::new(terms), whole_words })
     }
 
     /// Where terms occur in a piece of folded text.
     pub(crate) fn find(&self, piece: &str) -> Vec<(usize, usize)> {
-        let plain = piece.is_ascii() && !piece.as_bytes().windows(2).any(|two| two.iter().all(u8::is_ascii_whitespace));
-        if plain && !piece.contains(['\n', '\t']) {
-            return self.places(piece).collect();
-        }
-        let (squeezed, places) = squeeze(piece);
-        let place = |at: usize| places.get(at).copied().unwrap_or(piece.len());
-        self.places(&squeezed).map(|(start, end)| (place(start), place(end))).collect()
-    }
-
-    fn places<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
-        let whole = |start: usize, end: usize| {
-            let before = text.get(..start).and_then(|left| left.chars().next_back());
-            let behind = text.get(end..).and_then(|right| right.chars().next());
-            !self.whole_words || ![before, behind].into_iter().flatten().any(char::is_alphanumeric)
+        let mut found = Vec::new();
+        let mut look = |beginning: Match| {
+            let start = beginning.start();
+            let terms = self.terms.get(beginning.pattern().as_usize()).map(Vec::as_slice).unwrap_or_default();
+            let ends = terms.iter().filter_map(|(length, term)| goes_on(piece, start + length, term.get(1..)?));
+            let whole = |end: &usize| !self.whole_words || stands_alone(piece, start, *end);
+            found.extend(ends.filter(whole).max().map(|end| (start, end)));
         };
-        self.automaton
-            .find_iter(text)
-            .map(|one| (one.start(), one.end()))
-            .filter(move |(start, end)| whole(*start, *end))
+        if self.whole_words {
+            self.beginnings.find_iter(piece).for_each(&mut look);
+        } else {
+            self.beginnings.find_overlapping_iter(piece).for_each(&mut look);
+        }
+        found
     }
 }
 
-/// A text in lower case with single spaces, and where each byte of it comes from.
-fn squeeze(text: &str) -> (String, Vec<usize>) {
-    let mut squeezed = String::with_capacity(text.len());
-    let mut places = Vec::with_capacity(text.len() + 1);
-    let mut space = false;
-    for (at, character) in text.char_indices() {
-        if character.is_whitespace() {
-            if !space {
-                squeezed.push(' ');
-                places.push(at);
+/// Where the other words of a term end, if they follow.
+fn goes_on(text: &str, from: usize, words: &[String]) -> Option<usize> {
+    let mut at = from;
+    for word in words {
+        let rest = text.get(at..)?;
+        let next = rest.trim_start();
+        let spaces = rest.len() - next.len();
+        let mut letters = next.chars().flat_map(|one| lower(one).map(|lower| (lower, one.len_utf8())));
+        let mut length = 0;
+        let mut last = 0;
+        for wanted in word.chars() {
+            let (letter, size) = letters.next()?;
+            if letter != wanted {
+                return None;
             }
-            space = true;
-            continue;
+            length += last;
+            last = size;
         }
-        space = false;
-        for lower in character.to_lowercase() {
-            squeezed.push(lower);
-            places.resize(squeezed.len(), at);
+        if spaces == 0 {
+            return None;
         }
+        at += spaces + length + last;
     }
-    places.push(text.len());
-    (squeezed, places)
+    Some(at)
+}
+
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let before = text.get(..start).and_then(|left| left.chars().next_back());
+    let behind = text.get(end..).and_then(|right| right.chars().next());
+    ![before, behind].into_iter().flatten().any(char::is_alphanumeric)
+}
+
+/// One letter in lower case. Letters that become several stay as they are.
+fn lower(character: char) -> Option<char> {
+    let mut lower = character.to_lowercase();
+    if lower.len() == 1 { lower.next() } else { Some(character) }
+}
+
+fn lowered(word: &str) -> String {
+    word.chars().filter_map(lower).collect()
+}
+
+/// How a word is written: the automaton knows the case of ASCII alone.
+fn spellings(word: &str) -> Vec<String> {
+    if word.is_ascii() {
+        return vec![word.to_owned()];
+    }
+    let mut rest = word.chars();
+    let first: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+    let mut all = vec![word.to_owned(), word.to_uppercase(), first + rest.as_str()];
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// Compiles a schema as schemas of functions are: no references to elsewhere, patterns on a linear engine.
@@ -122,5 +170,10 @@ mod tests {
         let text = "the PROJECT \n titan of Acme, not acmeist";
         let found: Vec<_> = list.find(text).into_iter().map(|(start, end)| &text[start..end]).collect();
         assert_eq!(found, ["PROJECT \n titan", "Acme"]);
+        let list =
+            Denylist::new(&["проект «титан»".to_owned(), "pro".to_owned(), "project x".to_owned()], false).unwrap();
+        let text = "Проект \"ТИТАН\", professor, project  X";
+        let found: Vec<_> = list.find(text).into_iter().map(|(start, end)| &text[start..end]).collect();
+        assert_eq!(found, ["Проект \"ТИТАН\"", "pro", "pro", "project  X"]);
     }
 }

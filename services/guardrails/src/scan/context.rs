@@ -19,25 +19,8 @@ pub(crate) type Ages = [Option<u32>; CONTEXTS];
 const HINTED: usize = 64;
 
 impl Context {
-    /// Reads the name of the member whose value the text is: `homePhone`, `api_key`.
-    pub(crate) fn hint(&mut self, name: &str) {
-        if name.len() > HINTED {
-            return;
-        }
-        self.hint |= classes_of(name) & CONTEXT;
-        let mut start = 0;
-        let mut last_lower = false;
-        for (at, character) in name.char_indices() {
-            let splits = !character.is_alphanumeric() || (last_lower && character.is_uppercase());
-            if splits {
-                self.hint |= classes_of(name.get(start..at).unwrap_or_default()) & CONTEXT;
-                start = if character.is_alphanumeric() { at } else { at + character.len_utf8() };
-            }
-            last_lower = character.is_lowercase();
-        }
-        self.hint |= classes_of(name.get(start..).unwrap_or_default()) & CONTEXT;
-        let bare: String = name.chars().filter(|one| one.is_alphanumeric()).collect();
-        self.hint |= classes_of(&bare) & CONTEXT;
+    pub(crate) fn hinting(hint: Classes) -> Self {
+        Self { hint: hint & CONTEXT, ..Self::default() }
     }
 
     #[inline]
@@ -76,4 +59,24 @@ impl Context {
     pub(crate) const fn hinted(&self, class: Classes) -> bool {
         self.hint & class != 0
     }
+}
+
+/// What the name of a member says: `homePhone`, `api_key`.
+pub(crate) fn hint(name: &str) -> Classes {
+    let mut hint = classes_of(name);
+    if name.len() > HINTED || name.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return hint;
+    }
+    let mut start = 0;
+    let mut last_lower = false;
+    for (at, character) in name.char_indices() {
+        let splits = !character.is_alphanumeric() || (last_lower && character.is_uppercase());
+        if splits {
+            hint |= classes_of(name.get(start..at).unwrap_or_default());
+            start = if character.is_alphanumeric() { at } else { at + character.len_utf8() };
+        }
+        last_lower = character.is_lowercase();
+    }
+    let bare: String = name.chars().filter(|one| one.is_alphanumeric()).collect();
+    hint | classes_of(name.get(start..).unwrap_or_default()) | classes_of(&bare)
 }

@@ -1,6 +1,6 @@
 //! Numbers: groups of digits with single separators between them, and what they can be together.
 
-use super::bytes::{DIGIT, HIGH, LETTER};
+use super::bytes::{COLON, DIGIT, HIGH, LETTER};
 use super::run::is;
 use super::{BEFORE, BEHIND, Context, Peek, Scan};
 use crate::kind::Kind;
@@ -88,6 +88,12 @@ impl Region<'_> {
         (first..first + count).map(|at| self.group(at).len())
     }
 
+    /// The separator between a group and the next, if it is a single character.
+    pub(crate) fn separator(&self, at: usize) -> Option<u8> {
+        let end = self.group(at).end;
+        (self.group(at + 1).start == end + 1).then(|| self.byte(end))
+    }
+
     /// Whether all separators among these groups are this one.
     pub(crate) fn separated_by(&self, first: usize, count: usize, separator: &str) -> bool {
         (first..(first + count).saturating_sub(1)).all(|at| self.between(at) == separator)
@@ -100,8 +106,9 @@ impl Region<'_> {
 
 impl Scan<'_> {
     /// The numbers that begin in a run. Gives where the last of them ends, which may be in a later run.
-    pub(super) fn numbers(&mut self, start: usize, end: usize, first: usize) -> Option<usize> {
-        let address = self.slice(start, end).find("://").map_or(usize::MAX, |at| start + at);
+    pub(super) fn numbers(&mut self, start: usize, end: usize, flags: u16, first: usize) -> Option<usize> {
+        let address = if flags & COLON == 0 { None } else { self.slice(start, end).find("://") };
+        let address = address.map_or(usize::MAX, |at| start + at);
         let mut at = start;
         while at < end {
             if !is(self.bytes.at(at), DIGIT) {
@@ -147,8 +154,11 @@ impl Scan<'_> {
         if self.more && end + BEHIND > self.bytes.len() {
             return None;
         }
+        // A group that belongs to a word is left to it, so that no unit ends inside of one.
+        let mut stop = end;
         if self.bound(end) {
             groups.pop();
+            stop = groups.last().map_or(end, |last| last.end);
         }
         let region = Region { text: self.text, context: &self.context, groups, strict };
         let mut found = Vec::new();
@@ -163,14 +173,13 @@ impl Scan<'_> {
                 None => first += 1,
             }
         }
-        let mut end = end;
         for (from, to, kind, rule) in found {
             if kind == Kind::Phone && self.wants(Kind::Phone) {
-                end = end.max(to);
+                stop = stop.max(to);
             }
             self.add(from, to, kind, rule);
         }
-        Some(end)
+        Some(stop)
     }
 
     /// How long the separator between two groups of one number is, if there is one.

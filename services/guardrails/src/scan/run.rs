@@ -8,7 +8,7 @@ use crate::kind::{Kind, Kinds};
 use crate::{decode, pii, secrets, url};
 
 /// Runs shorter than this hold no key.
-const SHORTEST_KEY: usize = 16;
+pub(super) const SHORTEST_KEY: usize = 16;
 /// A long run is cut behind the last character of these that it has near its end.
 const CUTS: &[u8] = b"&?=!'()[]";
 
@@ -33,14 +33,14 @@ impl Scan<'_> {
             end = end.max(last);
         }
         if flags & DIGIT != 0 {
-            end = end.max(self.numbers(start, end, first)?);
+            end = end.max(self.numbers(start, end, flags, first)?);
         }
         Some(end)
     }
 
     /// A run ends where a private key begins, even without a space between.
     fn before_key(&self, start: usize, end: usize, flags: u16) -> usize {
-        if flags & DASH == 0 || !self.wants(Kind::PrivateKey) {
+        if flags & DASH == 0 || end - start < 10 || !self.wants(Kind::PrivateKey) {
             return end;
         }
         self.slice(start, end).find("-----BEGIN").filter(|at| *at > 0).map_or(end, |at| start + at)
@@ -87,11 +87,8 @@ impl Scan<'_> {
 
     /// Everything in a run that is more than words and numbers. Gives where the unit ends.
     fn special(&mut self, start: usize, end: usize, flags: u16) -> Option<usize> {
-        if flags & DASH != 0
-            && self.wants(Kind::PrivateKey)
-            && self.slice(start, end).starts_with("-----BEGIN")
-            && let Some(end) = secrets::private_key(self.text, start, self.more)?
-        {
+        let key = flags & DASH != 0 && self.wants(Kind::PrivateKey) && self.slice(start, end).starts_with("-----BEGIN");
+        if key && let Some(end) = secrets::private_key(self.text, start, self.more)? {
             self.add(start, end, Kind::PrivateKey, "private-key");
             return Some(end);
         }
@@ -100,8 +97,7 @@ impl Scan<'_> {
             self.addresses(start, run);
         }
         if flags & AT != 0 && self.wants(Kind::Email) {
-            let emails = pii::emails(run);
-            for (from, to) in emails {
+            for (from, to) in pii::emails(run) {
                 self.add(start + from, start + to, Kind::Email, "email");
             }
         }
@@ -151,7 +147,7 @@ impl Scan<'_> {
     /// What a run says when it is decoded, found again in the run as a whole.
     fn encoded(&mut self, start: usize, run: &str, flags: u16) {
         for (from, to, text) in decode::texts(run, flags & PERCENT != 0) {
-            let (_, found) = Scan::new(&text, self.wanted.without(Kind::Url), "").depth(self.depth + 1).run(0);
+            let (_, found) = Scan::new(&text, self.wanted.without(Kind::Url), 0).depth(self.depth + 1).run(0);
             if let Some(inner) = found.matches.iter().min_by_key(|inner| inner.kind) {
                 self.add(start + from, start + to, inner.kind, inner.rule);
             }

@@ -1,12 +1,14 @@
 //! Words: looked up in the lexicon as they are, spelled out letter by letter, or disguised with digits and signs.
 
-use super::bytes::{DIGIT, DISGUISE, HIGH, LETTER};
+use super::bytes::{DELIMITER, DIGIT, DISGUISE, HIGH, LETTER};
 use super::run::is;
 use super::{Peek, Scan};
 use crate::kind::Kind;
 use crate::lexicon::class::{CONTEXT, INJECTION, TOXIC, TOXIC_SEVERE};
-use crate::lexicon::{Classes, LEXICON, LONGEST, Lowered, SPACELESS, classes_of};
+use crate::lexicon::{Classes, Hash, LEXICON, LONGEST, Lowered, SPACELESS, classes_of};
 
+/// Words of these lengths are neither spelled out nor keys.
+const QUICK: std::ops::Range<usize> = 2..super::run::SHORTEST_KEY;
 /// Letters that are spelled out one by one make a word from this many on, and are read up to this many.
 const SPELLED: std::ops::RangeInclusive<usize> = 4..=64;
 
@@ -21,6 +23,34 @@ pub(crate) struct Hit {
 }
 
 impl Scan<'_> {
+    /// A short word of plain letters with a space behind it, as most words are: in one go. Whatever else it is, `None`.
+    #[inline]
+    pub(super) fn quick(&mut self, start: usize) -> Option<usize> {
+        let mut hash = Hash::new();
+        let (mut at, mut before, mut repeats) = (start, 0, 0_usize);
+        let mut byte = self.bytes.at(at);
+        while is(byte, LETTER) {
+            let letter = byte | 0x20;
+            hash.take(letter);
+            repeats += usize::from(letter == before);
+            before = letter;
+            at += 1;
+            byte = self.bytes.at(at);
+        }
+        // The end of a sentence belongs to the run.
+        let end = if matches!(byte, b'.' | b'?') { at + 1 } else { at };
+        if !QUICK.contains(&(at - start)) || end >= self.bytes.len() || !is(self.bytes.at(end), DELIMITER) {
+            return None;
+        }
+        let word = self.bytes.get(start..at).unwrap_or_default();
+        let classes = self.lexicon.look_up_hashed(hash.end(), word);
+        if classes == 0 && repeats >= 2 {
+            return None;
+        }
+        self.word_is(start, at, classes);
+        Some(end)
+    }
+
     /// Looks up each word of a part of the text.
     pub(super) fn words_between(&mut self, start: usize, end: usize) {
         let mut lowered = Lowered::new();
@@ -57,6 +87,7 @@ impl Scan<'_> {
     }
 
     /// Counts a word, and remembers what it means.
+    #[inline]
     fn word_is(&mut self, start: usize, end: usize, classes: Classes) {
         self.word = self.word.wrapping_add(1);
         if classes == 0 {

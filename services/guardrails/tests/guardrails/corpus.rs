@@ -1,5 +1,4 @@
 //! Scoring on labelled texts.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panicking")]
 
 use pleat_guardrails::corpus::{self, Counts};
 use pleat_guardrails::{Guard, Policy, Side};

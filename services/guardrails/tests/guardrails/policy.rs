@@ -1,5 +1,4 @@
 //! What policies may say, and how the faults of those that say something else are told.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panicking")]
 
 use pleat_guardrails::{Action, CheckType, Faults, Guard, Policy, Session, Severity, Side, Target};
 use serde_json::json;
