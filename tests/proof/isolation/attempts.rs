@@ -120,7 +120,8 @@ fn agent_door() -> Vec<Attempt> {
 fn by_id(method: &str, id: &str) -> Value {
     match method {
         "tasks/send" | "tasks/sendSubscribe" => {
-            json!({ "id": id, "message": { "role": "user", "parts": [{ "type": "text", "text": "hi" }] } })
+            // Of a skill that is nowhere: a new task under this name would be the attacker's own, and be found later.
+            json!({ "id": id, "skill": "nowhere", "message": { "role": "user", "parts": [{ "type": "text", "text": "hi" }] } })
         }
         _ => json!({ "id": id }),
     }
