@@ -38,13 +38,23 @@ struct Protocol {
     others: [Other; 2],
 }
 
+/// An official server: where it is installed, what it runs, the names of its two rows, and what is demanded.
 struct Other {
-    /// Where it is installed, and what it runs.
     place: &'static str,
     script: &'static str,
-    rate: (&'static str, &'static str),
-    ratio: (&'static str, &'static str),
+    rate: &'static str,
+    ratio: &'static str,
     demand: f64,
+}
+
+const fn other(
+    place: &'static str,
+    script: &'static str,
+    rate: &'static str,
+    ratio: &'static str,
+    demand: f64,
+) -> Other {
+    Other { place, script, rate, ratio, demand }
 }
 
 fn protocols() -> [Protocol; 2] {
@@ -54,52 +64,27 @@ fn protocols() -> [Protocol; 2] {
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": { "name": FUNCTION, "arguments": { "text": text }, "_meta": meta } });
-    [
-        Protocol {
-            path: "/_a2a/",
-            headers: A2A_HEADERS,
-            body: send.to_string(),
-            ours: ("official.a2a", "A2A sends, of ours and PostgreSQL's time"),
-            others: [
-                Other {
-                    place: "a2a-python",
-                    script: "a2a_python.py",
-                    rate: ("official.a2a_python", "the same, official Python server"),
-                    ratio: ("official.to_a2a_python", "A2A against the Python server"),
-                    demand: 30.0,
-                },
-                Other {
-                    place: "a2a-js",
-                    script: "a2a_node.mjs",
-                    rate: ("official.a2a_js", "the same, official JavaScript server"),
-                    ratio: ("official.to_a2a_js", "A2A against the JavaScript server"),
-                    demand: 6.0,
-                },
-            ],
-        },
-        Protocol {
-            path: "/mcp",
-            headers: MCP_HEADERS,
-            body: call.to_string(),
-            ours: ("official.mcp", "MCP calls, of ours and PostgreSQL's time"),
-            others: [
-                Other {
-                    place: "mcp-python",
-                    script: "mcp_python.py",
-                    rate: ("official.mcp_python", "the same, official Python server"),
-                    ratio: ("official.to_mcp_python", "MCP against the Python server"),
-                    demand: 8.0,
-                },
-                Other {
-                    place: "mcp-js",
-                    script: "mcp_node.mjs",
-                    rate: ("official.mcp_js", "the same, official TypeScript server"),
-                    ratio: ("official.to_mcp_js", "MCP against the TypeScript server"),
-                    demand: 20.0,
-                },
-            ],
-        },
-    ]
+    let a2a = Protocol {
+        path: "/_a2a/",
+        headers: A2A_HEADERS,
+        body: send.to_string(),
+        ours: ("official.a2a", "A2A sends, of ours and PostgreSQL's time"),
+        others: [
+            other("a2a-python", "a2a_python.py", "official.a2a_python", "official.to_a2a_python", 30.0),
+            other("a2a-js", "a2a_node.mjs", "official.a2a_js", "official.to_a2a_js", 6.0),
+        ],
+    };
+    let mcp = Protocol {
+        path: "/mcp",
+        headers: MCP_HEADERS,
+        body: call.to_string(),
+        ours: ("official.mcp", "MCP calls, of ours and PostgreSQL's time"),
+        others: [
+            other("mcp-python", "mcp_python.py", "official.mcp_python", "official.to_mcp_python", 8.0),
+            other("mcp-js", "mcp_node.mjs", "official.mcp_js", "official.to_mcp_js", 20.0),
+        ],
+    };
+    [a2a, mcp]
 }
 
 pub async fn measure(platform: &Platform, servers: &Path, options: &Options) -> anyhow::Result<Vec<Row>> {
@@ -147,8 +132,8 @@ async fn compare(
     }
     let mut rows = vec![Row::shown(protocol.ours.0, protocol.ours.1, "/cpu-s", own)];
     for ((other, rates), ratios) in protocol.others.iter().zip(rates).zip(ratios) {
-        rows.push(Row::shown(other.rate.0, other.rate.1, "/cpu-s", rates));
-        let ratio = Row::shown(other.ratio.0, other.ratio.1, "×", ratios);
+        rows.push(Row::shown(other.rate, format!("the same at `{}`", other.place), "/cpu-s", rates));
+        let ratio = Row::shown(other.ratio, format!("ours against `{}`", other.place), "×", ratios);
         rows.push(ratio.demanded(Demand::AtLeast(other.demand)));
     }
     Ok(rows)

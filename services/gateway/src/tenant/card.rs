@@ -105,8 +105,8 @@ async fn public(app: &App, site: &TenantSite, shape: Shape) -> Result<RenderedCa
     let body = Bytes::from(serde_json::to_vec(&signed(unsigned, site, &signer)?).unwrap_or_default());
     let changed = catalog.updated_at.max(site.tenant.created_at).max(signer.since());
     let card = RenderedCard { body, etag, last_modified: http_date(changed) };
-    app.cards.insert(key, card.clone());
-    Ok(card)
+    // Of two made at once the first stays: whoever asks twice gets the same signatures.
+    Ok(app.cards.entry(key).or_insert(card).into_value())
 }
 
 fn unsigned(
