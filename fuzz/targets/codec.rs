@@ -104,6 +104,8 @@ fn task() -> Task {
         version: 1,
         context: ContextId::try_from("context".to_owned()).expect("a context"),
         parent: None,
+        step: None,
+        run: None,
         caller: Caller::anonymous(),
         door: Door::A2a01,
         alias: None,

@@ -1,7 +1,7 @@
 //! The updates of a running task, in whichever dialect they come, and how they are shown while it runs.
 
 use anyhow::Result;
-use pleat_domain::{Block, Event, EventBody};
+use pleat_domain::{Block, Event, EventBody, StepChange, StepPhase};
 use serde_json::Value;
 
 use crate::output::Output;
@@ -13,6 +13,8 @@ pub enum Update {
     State(StateUpdate),
     Chunk { artifact: String, text: String, append: bool },
     Progress { done: f64, total: Option<f64>, note: Option<String> },
+    /// What a run of a pipeline does.
+    Step(StepChange),
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +66,7 @@ impl From<Event> for Update {
                 let text = value.unwrap_or_else(|| chunk_text(&chunk.artifact.blocks));
                 Self::Chunk { artifact: chunk.artifact.name, text, append: chunk.append }
             }
+            EventBody::Step(change) => Self::Step(change),
             EventBody::Status(change) => {
                 let mut update = StateUpdate { state: change.state.as_str().to_owned(), ..StateUpdate::default() };
                 if let Some(ask) = change.ask {
@@ -109,6 +112,20 @@ fn block_text(block: &Block) -> String {
     }
 }
 
+fn step_text(change: &StepChange) -> String {
+    let item = change.item.map(|item| format!("[{item}]")).unwrap_or_default();
+    let attempt = if change.attempt > 1 { format!(", attempt {}", change.attempt) } else { String::new() };
+    let phase = match change.phase {
+        StepPhase::Started => "started",
+        StepPhase::Finished => "finished",
+        StepPhase::Failed => "failed",
+        StepPhase::Skipped => "skipped",
+    };
+    let took = change.duration_ms.map(|took| format!(" after {took} ms")).unwrap_or_default();
+    let code = change.code.as_deref().map(|code| format!(": {code}")).unwrap_or_default();
+    format!("step {}{item}{attempt} {phase}{took}{code}", change.step)
+}
+
 /// Shows updates as they come: chunks are data, the rest is talk.
 pub struct Printer<'a> {
     output: &'a Output,
@@ -138,6 +155,12 @@ impl<'a> Printer<'a> {
                 let total = total.map(|total| format!(" of {total}")).unwrap_or_default();
                 let note = note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
                 self.output.note(&format!("progress {done}{total}{note}"));
+            }
+            Update::Step(change) => {
+                if self.output.terminal() {
+                    self.end_line()?;
+                }
+                self.output.note(&step_text(change));
             }
             Update::State(_) => {}
         }

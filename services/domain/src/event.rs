@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::failure::Failure;
+use crate::ids::TaskId;
 use crate::task::{Artifact, Ask, TaskState};
 use crate::timestamp;
 
@@ -22,6 +23,8 @@ pub enum EventBody {
     Status(StatusChange),
     Artifact(ArtifactChunk),
     Progress(Progress),
+    /// Of a run of a pipeline: for its owner, never for its caller.
+    Step(StepChange),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -50,12 +53,40 @@ pub struct Progress {
     pub note: Option<String>,
 }
 
+/// How an attempt at a step of a pipeline goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepChange {
+    pub step: String,
+    /// Of a fan-out: which item, from 0.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub item: Option<u32>,
+    /// From 1; 0 with a step that was skipped.
+    pub attempt: u32,
+    pub phase: StepPhase,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub task: Option<TaskId>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub duration_ms: Option<u64>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepPhase {
+    Started,
+    Finished,
+    Failed,
+    Skipped,
+}
+
 impl Event {
     /// The state this event leads to, if it changes it.
     pub fn state(&self) -> Option<TaskState> {
         match &self.body {
             EventBody::Status(change) => Some(change.state),
-            EventBody::Artifact(_) | EventBody::Progress(_) => None,
+            EventBody::Artifact(_) | EventBody::Progress(_) | EventBody::Step(_) => None,
         }
     }
 

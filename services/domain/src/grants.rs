@@ -27,6 +27,19 @@ impl Visibility {
             Self::Unlisted => "unlisted",
         }
     }
+
+    /// How the database keeps it: a number that never changes its meaning.
+    pub const fn to_code(self) -> i16 {
+        match self {
+            Self::Public => 0,
+            Self::Listed => 1,
+            Self::Unlisted => 2,
+        }
+    }
+
+    pub fn from_code(code: i16) -> Option<Self> {
+        [Self::Public, Self::Listed, Self::Unlisted].into_iter().find(|visibility| visibility.to_code() == code)
+    }
 }
 
 /// Capabilities of a deployed version.

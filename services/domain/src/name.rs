@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A deployed function's name: `[a-z0-9][a-z0-9_-]{0,62}`, not reserved.
+/// The name of a skill: a function's, `[a-z0-9][a-z0-9_-]{0,62}` and not reserved, or `pipeline:` and such a name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SkillName(String);
@@ -17,6 +17,9 @@ pub enum BadName {
     #[error("`{0}` is reserved by the platform; choose another name")]
     Reserved(String),
 }
+
+/// What the names of pipelines begin with where skills are named. No function's name has a colon.
+const PIPELINE: &str = "pipeline:";
 
 /// Paths that the platform serves, or will, on a tenant's origin.
 const RESERVED: &[&str] = &[
@@ -58,6 +61,24 @@ impl SkillName {
         Ok(Self(text.to_owned()))
     }
 
+    /// A function's name, or a pipeline's with its prefix.
+    pub fn parse_skill(text: &str) -> Result<Self, BadName> {
+        match text.strip_prefix(PIPELINE) {
+            Some(name) => Self::parse(name).map(|name| Self::pipeline(&name)),
+            None => Self::parse(text),
+        }
+    }
+
+    /// The skill that the pipeline of this name is.
+    pub fn pipeline(name: &Self) -> Self {
+        Self(format!("{PIPELINE}{}", name.0))
+    }
+
+    /// The name without the prefix, of a skill that is a pipeline.
+    pub fn as_pipeline(&self) -> Option<&str> {
+        self.0.strip_prefix(PIPELINE)
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -96,5 +117,17 @@ mod tests {
             assert!(matches!(SkillName::parse(bad), Err(BadName::Shape(_))), "{bad}");
         }
         assert!(matches!(SkillName::parse("mcp"), Err(BadName::Reserved(_))));
+    }
+
+    #[test]
+    fn pipelines_are_skills_with_a_prefix() {
+        let skill = SkillName::parse_skill("pipeline:report").unwrap();
+        assert_eq!((skill.as_str(), skill.as_pipeline()), ("pipeline:report", Some("report")));
+        assert_eq!(skill, SkillName::pipeline(&SkillName::parse("report").unwrap()));
+        assert_eq!(SkillName::parse_skill("report").unwrap().as_pipeline(), None);
+        for bad in ["pipeline:", "pipeline:mcp", "pipeline:pipeline:a", "other:a", "pipeline"] {
+            assert!(SkillName::parse_skill(bad).is_err(), "{bad}");
+        }
+        assert!(SkillName::parse("pipeline:report").is_err(), "no function has such a name");
     }
 }

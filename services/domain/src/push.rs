@@ -56,7 +56,7 @@ impl Dialect {
         match event.body {
             EventBody::Status(_) => true,
             EventBody::Artifact(_) => matches!(self, Self::A2a10),
-            EventBody::Progress(_) => false,
+            EventBody::Progress(_) | EventBody::Step(_) => false,
         }
     }
 }

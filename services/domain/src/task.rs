@@ -10,6 +10,7 @@ use crate::ids::{ContextId, TaskId};
 use crate::json::Raw;
 use crate::message::Message;
 use crate::name::SkillName;
+use crate::pipeline::RunRecord;
 use crate::principal::Caller;
 
 /// The eight states that all versions of A2A know between them.
@@ -229,6 +230,10 @@ pub struct Task {
     pub version: i32,
     pub context: ContextId,
     pub parent: Option<TaskId>,
+    /// Which attempt at which step of its parent it is, where that is a run of a pipeline.
+    pub step: Option<String>,
+    /// What it is pinned to, where it is a run of a pipeline itself.
+    pub run: Option<Box<RunRecord>>,
     pub caller: Caller,
     pub door: Door,
     /// The id that a 0.1 client chose; echoed instead of ours.
@@ -291,7 +296,7 @@ impl Task {
                 self.updated_at = event.at;
             }
             EventBody::Artifact(chunk) => self.add(chunk),
-            EventBody::Progress(_) => {}
+            EventBody::Progress(_) | EventBody::Step(_) => {}
         }
     }
 
@@ -330,6 +335,8 @@ mod tests {
             version: 0,
             context: ContextId::of_task(id),
             parent: None,
+            step: None,
+            run: None,
             caller: Caller::anonymous(),
             door: Door::A2a10,
             alias: None,

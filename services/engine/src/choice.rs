@@ -99,6 +99,8 @@ fn asking(principal: &Principal, ask: Ask, message: Message, place: Place) -> Ta
         version: 0,
         context: place.context.unwrap_or_else(|| ContextId::of_task(id)),
         parent: None,
+        step: None,
+        run: None,
         caller: principal.caller(),
         door: place.door,
         alias: place.alias,

@@ -185,6 +185,8 @@ impl Engine {
             version: skill.version,
             context: context.unwrap_or_else(|| ContextId::of_task(id)),
             parent: origin.map(|origin| origin.parent),
+            step: None,
+            run: None,
             caller: principal.caller(),
             door,
             alias,

@@ -65,6 +65,8 @@ fn unrecorded(skill: &Skill, principal: &Principal, input: Raw, turn: i16) -> Ta
         version: skill.version,
         context: ContextId::of_task(id),
         parent: None,
+        step: None,
+        run: None,
         caller: principal.caller(),
         door: Door::Mcp,
         alias: None,

@@ -42,6 +42,7 @@ pub use tenant_store::issuers::{IssuerRecord, NewIssuer};
 pub use tenant_store::key_values::KeyPage;
 pub use tenant_store::listing::{TaskFilter, TaskList};
 pub use tenant_store::logs::{LogFilter, LogRow};
+pub use tenant_store::pipelines::{NewPipeline, PipelineDeployed, PipelineRow, PipelineVersion};
 pub use tenant_store::pushes::{DeliveryFilter, DeliveryRow, PushEntry, PushFilter, PushRow};
 pub use tenant_store::secrets::SecretRow;
 pub use tenant_store::sessions::{NewSession, SessionChange, SessionRecord, SessionRoom};

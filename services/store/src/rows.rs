@@ -2,7 +2,8 @@
 
 use pleat_domain::task::Ask;
 use pleat_domain::{
-    Artifact, Caller, ContextId, Door, Event, EventBody, Failure, Message, Raw, SkillName, Task, TaskId, TaskState,
+    Artifact, Caller, ContextId, Door, Event, EventBody, Failure, Message, Raw, RunRecord, SkillName, Task, TaskId,
+    TaskState,
 };
 use sqlx::FromRow;
 use sqlx::types::Json;
@@ -13,7 +14,7 @@ use crate::error::StoreError;
 
 /// Named one by one: a column that a later migration adds must not disturb a running node.
 pub(crate) const TASK_COLUMNS: &str = "id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, \
-     history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at";
+     history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run";
 
 #[derive(FromRow)]
 pub(crate) struct TaskRow {
@@ -38,6 +39,8 @@ pub(crate) struct TaskRow {
     wall_us: i64,
     created_at: OffsetDateTime,
     updated_at: OffsetDateTime,
+    step: Option<String>,
+    run: Option<Json<Box<RunRecord>>>,
 }
 
 impl TaskRow {
@@ -56,10 +59,12 @@ impl TaskRow {
         };
         Ok(Task {
             id,
-            skill: self.skill.as_deref().map(SkillName::parse).transpose().map_err(|_| corrupt("skill name"))?,
+            skill: self.skill.as_deref().map(SkillName::parse_skill).transpose().map_err(|_| corrupt("skill name"))?,
             version: self.version,
             context,
             parent: self.parent_id.map(TaskId::from_uuid),
+            step: self.step,
+            run: self.run.map(|run| run.0),
             caller: Caller::from_stored(self.caller),
             door: Door::from_stored(&self.door).ok_or_else(|| corrupt("door"))?,
             alias: self.alias,

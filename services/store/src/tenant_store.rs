@@ -9,6 +9,7 @@ pub mod key_values;
 mod keys;
 pub mod listing;
 pub mod logs;
+pub mod pipelines;
 pub mod pushes;
 mod replies;
 pub mod secrets;

@@ -61,6 +61,7 @@ impl EventStream {
                 let index = self.index_of(&chunk.artifact.name);
                 Some(EventView(View::Artifact(self.artifact(chunk, index)?)))
             }
+            EventBody::Step(_) => None,
         }
     }
 

@@ -29,6 +29,7 @@ impl Events {
             EventBody::Status(change) => View::Status(self.status(event, change)),
             EventBody::Progress(progress) => View::Status(self.progress(event, progress)),
             EventBody::Artifact(chunk) => View::Artifact(self.artifact(chunk)?),
+            EventBody::Step(_) => return None,
         };
         Some(EventView(match (self.dialect, view) {
             (Dialect::V03, view) => Shape::Bare(view),

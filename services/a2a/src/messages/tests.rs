@@ -25,6 +25,8 @@ fn task() -> Task {
         version: 3,
         context: ContextId::try_from("ctx-1".to_owned()).unwrap(),
         parent: None,
+        step: None,
+        run: None,
         caller: Caller::anonymous(),
         door: Door::A2a10,
         alias: Some("never shown".to_owned()),

@@ -64,14 +64,14 @@ pub(crate) async fn call(
 
 async fn stream(app: &App, invocation: Invocation) -> Result<Response, Problem> {
     let (task, events) = app.engine.start(invocation).await?;
-    let write = |event: &pleat_domain::Event| serde_json::to_string(&public(event)).ok();
+    let write = |event: &pleat_domain::Event| serde_json::to_string(&public(event)?).ok();
     let mut response = sse::response(None, events, write, |problem| problem.into_text());
     response.headers_mut().insert(TASK_ID, task_id(&task));
     Ok(response)
 }
 
-/// An event without what belongs to the owner alone.
-fn public(event: &pleat_domain::Event) -> pleat_domain::Event {
+/// An event without what belongs to the owner alone; nothing where all of it does.
+fn public(event: &pleat_domain::Event) -> Option<pleat_domain::Event> {
     let mut event = event.clone();
     match &mut event.body {
         pleat_domain::EventBody::Status(change) => {
@@ -84,8 +84,9 @@ fn public(event: &pleat_domain::Event) -> pleat_domain::Event {
         }
         pleat_domain::EventBody::Artifact(chunk) => chunk.artifact.blocks.retain(pleat_domain::Block::is_public),
         pleat_domain::EventBody::Progress(_) => {}
+        pleat_domain::EventBody::Step(_) => return None,
     }
-    event
+    Some(event)
 }
 
 fn answer(task: &Task, as_text: bool) -> Response {

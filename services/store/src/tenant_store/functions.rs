@@ -1,6 +1,6 @@
 //! Deployed functions and their versions. A version is written once; what changes is which one is active.
 
-mod rows;
+pub(super) mod rows;
 mod sources;
 
 use pleat_domain::{Grants, Limit, Raw, SkillName, VersionHash};
@@ -11,6 +11,7 @@ use time::OffsetDateTime;
 use crate::error::StoreError;
 use crate::tenant_store::TenantStore;
 use crate::tenant_store::functions::rows::{FunctionRow, HistoryRow};
+use crate::tenant_store::pipelines::PipelineRow;
 use crate::wake::Wake;
 
 /// A version to be deployed.
@@ -47,6 +48,8 @@ pub struct Deployed {
 pub struct Catalog {
     pub generation: i64,
     pub functions: Vec<ActiveFunction>,
+    /// Drafts too, but nothing that is archived.
+    pub pipelines: Vec<PipelineRow>,
 }
 
 /// One version of a function, with what is needed to run it.
@@ -118,9 +121,10 @@ impl TenantStore {
         .bind(self.tenant.as_uuid())
         .fetch_all(&mut *transaction)
         .await?;
+        let pipelines = self.runnable_pipelines(&mut transaction).await?;
         transaction.commit().await?;
         let functions = rows.into_iter().map(FunctionRow::function).collect::<Result<_, _>>()?;
-        Ok(Catalog { generation, functions })
+        Ok(Catalog { generation, functions, pipelines })
     }
 
     /// Changes whenever the catalog does; 0 for a tenant that was deleted.
@@ -205,7 +209,7 @@ impl TenantStore {
         Ok(found.unwrap_or(0))
     }
 
-    async fn raise_generation(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
+    pub(super) async fn raise_generation(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
         sqlx::query("UPDATE tenants SET generation = generation + 1 WHERE id = $1")
             .bind(self.tenant.as_uuid())
             .execute(connection)
@@ -213,13 +217,20 @@ impl TenantStore {
         Ok(())
     }
 
-    async fn deployed(&self, connection: &mut PgConnection) -> Result<Holdings, StoreError> {
+    pub(super) async fn deployed(&self, connection: &mut PgConnection) -> Result<Holdings, StoreError> {
         let (functions, source_bytes) = sqlx::query_as::<_, (i64, i64)>(
-            "SELECT count(*), coalesce(sum(v.size), 0)::bigint
-             FROM functions f
-             JOIN function_versions v
-               ON v.tenant_id = f.tenant_id AND v.function = f.name AND v.version = f.active_version
-             WHERE f.tenant_id = $1 AND f.deleted_at IS NULL",
+            "SELECT count(*), coalesce(sum(size), 0)::bigint
+             FROM (SELECT v.size
+                   FROM functions f
+                   JOIN function_versions v
+                     ON v.tenant_id = f.tenant_id AND v.function = f.name AND v.version = f.active_version
+                   WHERE f.tenant_id = $1 AND f.deleted_at IS NULL
+                   UNION ALL
+                   SELECT octet_length(v.source)
+                   FROM pipelines p
+                   JOIN pipeline_versions v
+                     ON v.tenant_id = p.tenant_id AND v.pipeline = p.name AND v.version = p.version
+                   WHERE p.tenant_id = $1 AND p.state <> 2) AS deployed",
         )
         .bind(self.tenant.as_uuid())
         .fetch_one(connection)
@@ -282,7 +293,11 @@ impl TenantStore {
     }
 
     /// What changed nothing must not raise the generation either.
-    async fn commit_if(&self, transaction: Transaction<'_, Postgres>, changed: bool) -> Result<bool, StoreError> {
+    pub(super) async fn commit_if(
+        &self,
+        transaction: Transaction<'_, Postgres>,
+        changed: bool,
+    ) -> Result<bool, StoreError> {
         if changed {
             transaction.commit().await?;
             self.store.announce(Wake::Catalog(self.tenant));
@@ -293,16 +308,16 @@ impl TenantStore {
     }
 }
 
-/// What a tenant has deployed.
+/// What a tenant has deployed: functions, and pipelines like them.
 #[derive(Clone, Copy)]
-struct Holdings {
+pub(super) struct Holdings {
     functions: u64,
     source_bytes: u64,
 }
 
 impl Holdings {
     /// Who has too much already (a plan was made smaller) may still replace it by less.
-    fn grown_beyond(self, room: Room, after: Self) -> Option<StoreError> {
+    pub(super) fn grown_beyond(self, room: Room, after: Self) -> Option<StoreError> {
         let beyond = |before: u64, after: u64, most: Option<u64>| most.filter(|most| after > *most && after > before);
         if let Some(most) = beyond(self.functions, after.functions, room.functions) {
             return Some(StoreError::NoRoom { limit: Limit::Functions, most });

@@ -17,6 +17,8 @@ pub struct TaskFilter {
     pub skill: Option<SkillName>,
     pub state: Option<TaskState>,
     pub context: Option<ContextId>,
+    /// Steps of runs too.
+    pub steps: bool,
     /// Only those whose last status is of this moment or later.
     pub since: Option<OffsetDateTime>,
     pub limit: u32,
@@ -34,6 +36,7 @@ impl Default for TaskFilter {
             skill: None,
             state: None,
             context: None,
+            steps: true,
             since: None,
             limit: 50,
             before: None,
@@ -115,6 +118,9 @@ impl TenantStore {
         }
         if let Some(state) = filter.state {
             query.push(" AND state = ").push_bind(state.to_code());
+        }
+        if !filter.steps {
+            query.push(" AND step IS NULL");
         }
         if let Some(since) = filter.since {
             query.push(" AND updated_at >= ").push_bind(since);

@@ -78,7 +78,7 @@ impl StoredRow {
         Ok(LogRow {
             task: TaskId::from_uuid(self.task_id),
             seq: self.seq.unsigned_abs(),
-            skill: SkillName::parse(&self.skill).map_err(|_| StoreError::Corrupt { what: "skill name" })?,
+            skill: SkillName::parse_skill(&self.skill).map_err(|_| StoreError::Corrupt { what: "skill name" })?,
             version: self.version,
             at: self.at,
             lines: self.lines.0,

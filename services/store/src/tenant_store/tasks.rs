@@ -24,7 +24,7 @@ impl TenantStore {
     pub async fn task(&self, id: TaskId, owner: Option<&Caller>) -> Result<Option<Task>, StoreError> {
         let row = sqlx::query_as::<_, TaskRow>(
             "SELECT id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input,
-                    history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at
+                    history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run
              FROM pleat_task($1, $2, $3, $4)",
         )
         .bind(self.tenant.as_uuid())

@@ -1,4 +1,4 @@
-//! The calls that a task has made, and the calls that those have made.
+//! The calls that a task has made, the calls that those have made, and the steps of a run.
 
 use pleat_domain::{Task, TaskId, limits};
 
@@ -6,7 +6,40 @@ use crate::error::StoreError;
 use crate::rows::{TASK_COLUMNS, TaskRow};
 use crate::tenant_store::TenantStore;
 
+/// Steps that are read at once.
+const PAGE: usize = 200;
+
 impl TenantStore {
+    /// The attempts at steps of this run that are recorded, oldest first, however many.
+    pub async fn steps_of(&self, run: TaskId) -> Result<Vec<Task>, StoreError> {
+        let query = format!(
+            "SELECT {TASK_COLUMNS} FROM tasks
+             WHERE tenant_id = $1 AND parent_id = $2 AND id > $3 AND id >= $4 AND step IS NOT NULL
+             ORDER BY id LIMIT $5"
+        );
+        let mut steps: Vec<Task> = Vec::new();
+        loop {
+            let last = steps.last().map_or(run, |step| step.id);
+            let mut transaction = self.begin().await?;
+            let rows = sqlx::query_as::<_, TaskRow>(sqlx::AssertSqlSafe(query.clone()))
+                .bind(self.tenant.as_uuid())
+                .bind(run.as_uuid())
+                .bind(last.as_uuid())
+                .bind(self.oldest())
+                .bind(i64::try_from(PAGE).unwrap_or(i64::MAX))
+                .fetch_all(&mut *transaction)
+                .await?;
+            transaction.commit().await?;
+            let more = rows.len() == PAGE;
+            for row in rows {
+                steps.push(row.task()?);
+            }
+            if !more {
+                return Ok(steps);
+            }
+        }
+    }
+
     /// All tasks below this one, oldest first, at most `limit`.
     pub async fn descendants(&self, id: TaskId, limit: u32) -> Result<Vec<Task>, StoreError> {
         let mut transaction = self.begin().await?;

@@ -7,6 +7,7 @@ mod key_values;
 mod listing;
 mod lost_nodes;
 mod opening;
+mod pipelines;
 mod platform;
 mod pushes;
 mod retention;

@@ -117,6 +117,8 @@ pub fn task() -> Task {
         version: 1,
         context: ContextId::of_task(id),
         parent: None,
+        step: None,
+        run: None,
         caller: caller("a"),
         door: Door::A2a01,
         alias: None,

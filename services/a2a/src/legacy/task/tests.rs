@@ -26,6 +26,8 @@ fn task(state: TaskState) -> Task {
         version: 3,
         context: ContextId::try_from("ctx-1".to_owned()).unwrap(),
         parent: None,
+        step: None,
+        run: None,
         caller: Caller::anonymous(),
         door: Door::A2a01,
         alias: None,

@@ -66,7 +66,7 @@ impl HistoryRow {
     }
 }
 
-fn hash(bytes: &[u8]) -> Result<VersionHash, StoreError> {
+pub(in crate::tenant_store) fn hash(bytes: &[u8]) -> Result<VersionHash, StoreError> {
     let bytes = <[u8; 32]>::try_from(bytes).map_err(|_| StoreError::Corrupt { what: "version hash" })?;
     Ok(VersionHash::from_bytes(bytes))
 }
