@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use pleat_domain::{CallLimits, Grants, Manifest, Principal, SkillName, Tenant, TenantId, VersionHash, Visibility};
 use pleat_egress::HostGrants;
+use pleat_guardrails::Guard;
 use pleat_policy::Action;
 use pleat_runtime::VersionRef;
 use pleat_store::{ActiveFunction, TenantStore};
@@ -16,6 +17,7 @@ use tokio::sync::watch;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::hub::lock;
+use crate::policies::Policies;
 use crate::schema::Schema;
 
 /// A deployed version of a function, with everything compiled that a call needs.
@@ -34,10 +36,12 @@ pub struct Skill {
     pub(crate) output: Schema,
     /// The granted hosts, read.
     pub(crate) hosts: HostGrants,
+    /// The guardrails that hold for it.
+    pub(crate) guard: Arc<Guard>,
 }
 
 impl Skill {
-    pub(crate) fn from_row(row: ActiveFunction) -> Result<Self, EngineError> {
+    pub(crate) fn from_row(row: ActiveFunction, policies: &Policies) -> Result<Self, EngineError> {
         let corrupt = |what: String| EngineError::Internal(what.into());
         let manifest: Manifest = serde_json::from_str(&row.manifest).map_err(|error| corrupt(error.to_string()))?;
         let input = Schema::compile(manifest.input.as_ref()).map_err(corrupt)?;
@@ -45,6 +49,7 @@ impl Skill {
         let language = row.language.parse().map_err(|_| corrupt(format!("unknown language `{}`", row.language)))?;
         let hosts = HostGrants::parse(row.grants.hosts.iter().map(String::as_str));
         let hosts = hosts.map_err(|error| corrupt(error.to_string()))?;
+        let guard = policies.guard_of(&row.name, &manifest)?;
         let code = VersionRef { hash: row.hash, language, file_name: row.file_name.clone() };
         Ok(Self {
             name: row.name,
@@ -59,6 +64,7 @@ impl Skill {
             input,
             output,
             hosts,
+            guard,
         })
     }
 
@@ -87,6 +93,7 @@ pub struct Catalog {
     pub generation: i64,
     pub skills: BTreeMap<SkillName, Arc<Skill>>,
     pub updated_at: OffsetDateTime,
+    pub(crate) policies: Policies,
 }
 
 impl Catalog {
@@ -223,11 +230,12 @@ impl Catalogs {
 
 async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
     let rows = store.catalog().await?;
+    let policies = Policies::read(&rows.policies)?;
     let mut skills = BTreeMap::new();
     let mut updated_at = OffsetDateTime::UNIX_EPOCH;
     for row in rows.functions {
         let name = row.name.clone();
-        match Skill::from_row(row) {
+        match Skill::from_row(row, &policies) {
             Ok(skill) => {
                 updated_at = updated_at.max(skill.updated_at);
                 skills.insert(name, Arc::new(skill));
@@ -237,7 +245,7 @@ async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
             }
         }
     }
-    Ok(Catalog { generation: rows.generation, skills, updated_at })
+    Ok(Catalog { generation: rows.generation, skills, updated_at, policies })
 }
 
 impl Engine {
@@ -265,6 +273,6 @@ impl Engine {
         }
         let row = self.tenant_store(tenant).version(name, version).await?;
         let row = row.ok_or_else(|| EngineError::UnknownSkill(name.to_string()))?;
-        Ok(Arc::new(Skill::from_row(row)?))
+        Ok(Arc::new(Skill::from_row(row, &catalog.policies)?))
     }
 }

@@ -3,6 +3,7 @@
 //! A blocking call that finishes within the grace time is written once, finished. Everything else is written when it
 //! is admitted, so that no id leaves before its row is committed.
 
+mod guard;
 mod offer;
 mod prompt;
 
@@ -22,9 +23,10 @@ use crate::catalog::Skill;
 use crate::ear::Ear;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::guarding::SharedWatch;
 use crate::guest_host::GuestHost;
 use crate::hooks::VerbOutcome;
-use crate::hub::{Interrupt, Live, Phase};
+use crate::hub::{Interrupt, Live, Phase, lock};
 use crate::invoke::first_message;
 use crate::outcome::Ending;
 use crate::reach::{Reach, Standing};
@@ -46,6 +48,7 @@ pub(crate) struct Run {
     standing: Standing,
     live: Arc<Live>,
     sink: Arc<Sink>,
+    pub(crate) watch: Option<SharedWatch>,
     /// What the function kept from the turn before.
     kept: Option<Raw>,
     /// Events of earlier turns that have no rows yet.
@@ -66,6 +69,8 @@ pub(crate) struct Run {
 pub(crate) struct Admitted {
     pub(crate) permit: Permit,
     pub(crate) standing: Standing,
+    /// Who looks at what goes in and comes out.
+    pub(crate) watch: Option<SharedWatch>,
 }
 
 /// A task whose row is committed.
@@ -109,8 +114,11 @@ impl Run {
         let (epoch, repeatable) = (engine.inner.store.epoch(), skill.manifest.is_idempotent());
         let live = Live::new(tenant.id, task.id, task.last_seq, epoch, repeatable);
         let log_seq = first_log_record(&task);
-        let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes));
-        let Admitted { permit, standing } = admitted;
+        let Admitted { permit, standing, watch } = admitted;
+        if let Some(watch) = &watch {
+            task.guard = lock(watch).notes();
+        }
+        let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes, watch.clone()));
         Self {
             engine,
             tenant,
@@ -120,6 +128,7 @@ impl Run {
             task,
             live,
             sink,
+            watch,
             kept,
             backlog,
             once: None,
@@ -212,6 +221,7 @@ impl Run {
             state: self.kept.clone(),
             reply: self.reply.clone(),
             ear: self.ear.clone(),
+            watch: self.watch.clone(),
             reach: self.reach(),
         };
         let context = GuestContext {
@@ -255,7 +265,7 @@ impl Run {
 
     /// Writes the task as working; from here on it has an id that others may use.
     async fn record(&mut self, change: Change) -> Result<Recorded, EngineError> {
-        let change_of_state = StatusChange { state: TaskState::Working, failure: None, ask: None };
+        let change_of_state = StatusChange::to(TaskState::Working);
         let events = self.number(vec![EventBody::Status(change_of_state)]);
         let task = Arc::new(self.task.clone());
         let mut rows = std::mem::take(&mut self.backlog);
@@ -329,11 +339,13 @@ impl Run {
         if let (Err(Stop::Canceled), Some(Interrupt::Fenced | Interrupt::HandedBack)) = (&report.result, interrupted) {
             return Err(EngineError::OutOfTouch);
         }
+        self.sink.end();
         let Batch { mut bodies, logs } = self.sink.take();
         let artifacts = self.sink.artifacts();
-        let mut output: usize = artifacts.iter().map(size_of).sum();
         let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, !artifacts.is_empty());
+        let (ending, artifacts) = self.guard_output(ending, artifacts, &mut bodies);
         let mut ending = self.ask_hooks(ending, report.wall);
+        let mut output: usize = artifacts.iter().map(size_of).sum();
         // A task that is written once needs no event rows: they follow from the task.
         let once = change == Change::Insert;
         for artifact in artifacts {
@@ -349,7 +361,12 @@ impl Run {
         }
         self.apply(&ending, report.cpu, report.wall);
         self.permit.record(&self.skill, &self.task, &used, output);
-        let last = StatusChange { state: ending.state, failure: ending.failure, ask: ending.ask };
+        let last = StatusChange {
+            state: ending.state,
+            failure: ending.failure,
+            ask: ending.ask,
+            warnings: self.task.warnings().to_vec(),
+        };
         bodies.push(EventBody::Status(last));
         let events = if once { Vec::new() } else { self.number(bodies) };
         let task = Arc::new(self.task.clone());

@@ -11,6 +11,7 @@ use pleat_domain::{Artifact, Block, EventBody, LogLine, limits};
 use pleat_runtime::{Chunk, ChunkBody};
 use tokio::sync::Notify;
 
+use crate::guarding::SharedWatch;
 use crate::hub::lock;
 
 /// A guest waits while more than this is pending.
@@ -22,6 +23,9 @@ pub(crate) struct Sink {
     drained: Notify,
     default_artifact: String,
     output_limit: usize,
+    watch: Option<SharedWatch>,
+    /// Nothing leaves before all of it was looked at.
+    holds: bool,
 }
 
 #[derive(Default)]
@@ -41,8 +45,11 @@ pub(crate) struct Batch {
 }
 
 impl Sink {
-    pub(crate) fn new(skill: &str, output_limit: usize) -> Self {
+    pub(crate) fn new(skill: &str, output_limit: usize, watch: Option<SharedWatch>) -> Self {
+        let holds = watch.as_ref().is_some_and(|watch| lock(watch).holds());
         Self {
+            watch,
+            holds,
             state: Mutex::default(),
             ready: Notify::new(),
             drained: Notify::new(),
@@ -61,11 +68,36 @@ impl Sink {
         if state.total_bytes > self.output_limit {
             return false;
         }
+        let last = chunk.last;
+        let blocks = match &self.watch {
+            Some(watch) if !self.holds => lock(watch).chunk(&name, blocks, last),
+            _ => blocks,
+        };
+        if blocks.is_empty() && !last {
+            return true;
+        }
         let append = state.collect(&name, &blocks);
-        state.pend(name, blocks, append, chunk.last, size);
-        drop(state);
-        self.ready.notify_one();
+        if !self.holds {
+            state.pend(name, blocks, append, last, size);
+            drop(state);
+            self.ready.notify_one();
+        }
         true
+    }
+
+    /// What was held back of texts that have not been ended: nothing more follows.
+    pub(crate) fn end(&self) {
+        let rests = self.watch.as_ref().map(|watch| lock(watch).rests()).unwrap_or_default();
+        let mut state = lock(&self.state);
+        for (name, rest) in rests {
+            let append = state.collect(&name, std::slice::from_ref(&rest));
+            state.pend(name, vec![rest], append, false, 0);
+        }
+    }
+
+    /// Whether the artifacts are still to be looked at, and to be told.
+    pub(crate) const fn holds(&self) -> bool {
+        self.holds
     }
 
     /// Waits until the driver has caught up.

@@ -19,12 +19,24 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pleat-bindings", &[]),
     ("pleat-runtime", &["pleat-domain", "pleat-bindings"]),
     ("pleat-egress", &[]),
-    ("pleat-engine", &["pleat-domain", "pleat-policy", "pleat-store", "pleat-runtime", "pleat-egress"]),
+    (
+        "pleat-engine",
+        &["pleat-domain", "pleat-policy", "pleat-guardrails", "pleat-store", "pleat-runtime", "pleat-egress"],
+    ),
     ("pleat-gateway", &["pleat-domain", "pleat-a2a", "pleat-mcp", "pleat-engine"]),
     // Puts the parts of a node together; its suites look at everything.
     (
         "pleat",
-        &["pleat-a2a", "pleat-domain", "pleat-egress", "pleat-engine", "pleat-gateway", "pleat-runtime", "pleat-store"],
+        &[
+            "pleat-a2a",
+            "pleat-domain",
+            "pleat-egress",
+            "pleat-engine",
+            "pleat-gateway",
+            "pleat-guardrails",
+            "pleat-runtime",
+            "pleat-store",
+        ],
     ),
 ];
 
