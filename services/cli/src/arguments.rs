@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use pleat_domain::{CardVersions, PlanName, SettingName, SkillName, TenantSlug};
 
 use crate::commands::{
-    call, card, completions, deploy, functions, init, issuers, keys, logs, mcp, push, secrets, settings, tasks,
+    call, card, completions, deploy, functions, guard, init, issuers, keys, logs, mcp, push, secrets, settings, tasks,
     tenants, usage, version,
 };
 use crate::config::show;
@@ -80,6 +80,7 @@ pub enum Command {
     Tasks(tasks::TasksArgs),
     Logs(logs::LogsArgs),
     Push(push::PushArgs),
+    Guard(guard::GuardArgs),
     Secrets(secrets::SecretsArgs),
     Settings(settings::SettingsArgs),
     Keys(keys::KeysArgs),
