@@ -31,6 +31,8 @@ mod nodes;
 mod offers;
 mod once;
 mod outcome;
+mod pipeline;
+mod pipelines;
 mod push;
 mod reach;
 mod renewal;
@@ -64,6 +66,7 @@ pub use keyring::MasterKey;
 pub use listing::{ListPage, ListQuery, TaskPage, TaskQuery};
 pub use offers::{Offer, Wanted};
 pub use once::IdempotencyKey;
+pub use pipelines::{PipelineReport, PipelineUpload};
 pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery, PushTimes};
 pub use sessions::{SessionLimits, SessionWatch};
 pub use slots::SlotUse;
@@ -72,7 +75,10 @@ pub use tasks::{LogEntry, LogPage, LogQuery};
 pub use tokens::KeySetTimes;
 pub use usage::{SkillUsage, UsageQuery};
 
+/// What is wrong with a definition, with the places.
+pub use pleat_pipelines::{Definition, Fault, Faults, explain, graph};
 /// Rows that the edges show as they are.
 pub use pleat_store::{
-    DeliveryRow, IssuerRecord, KeyRecord, PushRow, SecretRow, SessionRecord, SettingRow, VersionRow,
+    DeliveryRow, IssuerRecord, KeyRecord, PipelineRow, PipelineVersion, PushRow, SecretRow, SessionRecord, SettingRow,
+    VersionRow,
 };

@@ -3,11 +3,11 @@
 //! Chunks are merged so that a stream of tokens costs one durable event per interval, and they are collected into
 //! the artifacts that the finished task carries. A guest that is faster than the database waits in `emit`.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use pleat_domain::content::append;
 use pleat_domain::event::{ArtifactChunk, Progress};
-use pleat_domain::{Artifact, Block, EventBody, LogLine, limits};
+use pleat_domain::{Artifact, Block, EventBody, LogLine, StepChange, limits};
 use pleat_runtime::{Chunk, ChunkBody};
 use tokio::sync::Notify;
 
@@ -22,6 +22,8 @@ pub(crate) struct Sink {
     drained: Notify,
     default_artifact: String,
     output_limit: usize,
+    /// The run whose last step says this: what it says is the run's.
+    onward: Option<Arc<Sink>>,
 }
 
 #[derive(Default)]
@@ -41,19 +43,21 @@ pub(crate) struct Batch {
 }
 
 impl Sink {
-    pub(crate) fn new(skill: &str, output_limit: usize) -> Self {
+    pub(crate) fn new(skill: &str, output_limit: usize, onward: Option<Arc<Self>>) -> Self {
         Self {
             state: Mutex::default(),
             ready: Notify::new(),
             drained: Notify::new(),
             default_artifact: format!("{skill}-stream"),
             output_limit,
+            onward,
         }
     }
 
     /// Takes a chunk. False: the task has now put out more than it may.
     pub(crate) fn emit(&self, chunk: Chunk) -> bool {
         let size = size_of(&chunk.body);
+        let passed = self.onward.as_ref().map(|onward| (onward, chunk.clone()));
         let name = chunk.artifact.unwrap_or_else(|| self.default_artifact.clone());
         let blocks = blocks_of(chunk.body);
         let mut state = lock(&self.state);
@@ -65,11 +69,14 @@ impl Sink {
         state.pend(name, blocks, append, chunk.last, size);
         drop(state);
         self.ready.notify_one();
-        true
+        passed.is_none_or(|(onward, chunk)| onward.emit(chunk))
     }
 
-    /// Waits until the driver has caught up.
+    /// Waits until the driver has caught up, and the run's.
     pub(crate) async fn room(&self) {
+        if let Some(onward) = &self.onward {
+            Box::pin(onward.room()).await;
+        }
         loop {
             let drained = self.drained.notified();
             if lock(&self.state).pending_bytes <= HIGH_WATER {
@@ -88,6 +95,15 @@ impl Sink {
             state.pending.push(EventBody::Progress(progress));
         }
         drop(state);
+        self.ready.notify_one();
+    }
+
+    /// Takes a change of a step, which is recorded with whatever comes next, or when it is rung for.
+    pub(crate) fn step(&self, change: StepChange) {
+        lock(&self.state).pending.push(EventBody::Step(change));
+    }
+
+    pub(crate) fn ring(&self) {
         self.ready.notify_one();
     }
 

@@ -291,6 +291,12 @@ impl From<EngineError> for Problem {
                 Self::plain(StatusCode::FORBIDDEN, "blocked", text).with_rpc(rpc::GUARDRAIL_BLOCKED)
             }
             EngineError::NotDeployable(_) => Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text),
+            EngineError::BadPipeline(faults) => {
+                let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "invalid_pipeline", text);
+                Self { data: serde_json::to_value(&*faults).ok().map(Box::new), ..problem }
+            }
+            EngineError::PipelineInUse { .. } => Self::plain(StatusCode::CONFLICT, "in_use", text),
+            EngineError::CannotReplay(_) => Self::plain(StatusCode::CONFLICT, "cannot_replay", text),
             EngineError::Describe(failure) => Self::describe(text, &failure),
             EngineError::KeyReused => {
                 Self::plain(StatusCode::CONFLICT, "idempotency_key_reused", text).with_rpc(rpc::INVALID_PARAMS)

@@ -19,7 +19,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pleat-bindings", &[]),
     ("pleat-runtime", &["pleat-domain", "pleat-bindings"]),
     ("pleat-egress", &[]),
-    ("pleat-engine", &["pleat-domain", "pleat-policy", "pleat-store", "pleat-runtime", "pleat-egress"]),
+    (
+        "pleat-engine",
+        &["pleat-domain", "pleat-policy", "pleat-pipelines", "pleat-store", "pleat-runtime", "pleat-egress"],
+    ),
     ("pleat-gateway", &["pleat-domain", "pleat-a2a", "pleat-mcp", "pleat-engine"]),
     // Puts the parts of a node together; its suites look at everything.
     (

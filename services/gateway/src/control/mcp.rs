@@ -206,7 +206,7 @@ struct Wanted {
 
 impl Wanted {
     fn skill(&self) -> Result<Option<SkillName>, EngineError> {
-        let parsed = self.name.as_deref().map(SkillName::parse).transpose();
+        let parsed = self.name.as_deref().map(SkillName::parse_skill).transpose();
         parsed.map_err(|fault| EngineError::Invalid(fault.to_string()))
     }
 }

@@ -1,6 +1,7 @@
 //! The JSON of the control API: what is shown, and what is taken.
 
 mod card_keys;
+pub(crate) mod pipelines;
 mod pushes;
 mod secrets;
 
@@ -10,7 +11,8 @@ pub(crate) use secrets::{NewValue, SecretView, Secrets, SettingView, Settings};
 
 use pleat_domain::task::Ask;
 use pleat_domain::{
-    Artifact, CardVersions, Failure, Grants, KeyLimits, Message, PlanName, Raw, Scopes, Task, Tenant, timestamp,
+    Artifact, CardVersions, Failure, Grants, KeyLimits, Message, PlanName, Raw, RunRecord, Scopes, Task, Tenant,
+    timestamp,
 };
 use pleat_engine::{DeployReport, IssuerRecord, KeyRecord, LogEntry, Skill, VersionRow};
 use serde::{Deserialize, Serialize};
@@ -260,6 +262,9 @@ pub(crate) struct Deployed {
     #[schema(value_type = Object)]
     pub(crate) manifest: Value,
     pub(crate) took_ms: u64,
+    /// Active pipelines that the new version does not suit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Deployed {
@@ -277,6 +282,7 @@ impl Deployed {
             granted: report.granted,
             manifest: serde_json::to_value(&report.manifest).unwrap_or_default(),
             took_ms: u64::try_from(report.took.as_millis()).unwrap_or(u64::MAX),
+            warnings: report.warnings,
         }
     }
 }
@@ -397,6 +403,13 @@ pub(crate) struct TaskView {
     pub(crate) state: String,
     pub(crate) context_id: String,
     pub(crate) parent_task_id: Option<String>,
+    /// Which attempt at which step of its parent it is, as `step#1` or `step[0]#1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) step: Option<String>,
+    /// What a run of a pipeline is bound to, and which steps it skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) run: Option<Box<RunRecord>>,
     pub(crate) caller: String,
     pub(crate) door: String,
     pub(crate) alias: Option<String>,
@@ -427,6 +440,8 @@ impl From<Task> for TaskView {
             state: task.state.as_str().to_owned(),
             context_id: task.context.into(),
             parent_task_id: task.parent.map(|id| id.to_string()),
+            step: task.step,
+            run: task.run,
             caller: task.caller.to_string(),
             door: task.door.as_str().to_owned(),
             alias: task.alias,
