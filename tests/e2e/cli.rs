@@ -10,6 +10,7 @@ mod keys;
 mod logs;
 mod mcp;
 mod output;
+mod pipelines;
 mod push;
 mod raw;
 mod target;

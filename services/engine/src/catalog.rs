@@ -206,10 +206,10 @@ impl Catalog {
 
     /// A pipeline that its owner wants to run: a draft too.
     pub fn choose_pipeline(&self, principal: &Principal, name: &SkillName) -> Result<Callable, EngineError> {
+        authorize(principal, Action::Invoke(Visibility::Listed), EngineError::UnknownTenant)?;
         let skill = SkillName::pipeline(name);
         let Some(draft) = self.drafts.get(&skill) else { return self.choose(principal, Some(skill.as_str())) };
         authorize(principal, Action::Deploy, EngineError::UnknownSkill(skill.to_string()))?;
-        authorize(principal, Action::Invoke(draft.grants.visibility), EngineError::UnknownSkill(skill.to_string()))?;
         Ok(Callable(Arc::clone(draft)))
     }
 

@@ -5,6 +5,7 @@
 
 mod offer;
 mod prompt;
+mod recorded;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,7 +32,8 @@ use crate::outcome::Ending;
 use crate::pipeline;
 use crate::reach::{Reach, Standing};
 use crate::sink::{Batch, Sink};
-use crate::subscribe::{EventStream, Until};
+
+pub(crate) use recorded::Recorded;
 
 /// What goes on after the first answer.
 pub(crate) type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -73,33 +75,6 @@ pub(crate) struct Run {
 pub(crate) struct Admitted {
     pub(crate) permit: Permit,
     pub(crate) standing: Standing,
-}
-
-/// A task whose row is committed.
-pub(crate) struct Recorded {
-    task: Arc<Task>,
-    live: Arc<Live>,
-}
-
-impl Recorded {
-    pub(crate) fn task(&self) -> &Arc<Task> {
-        &self.task
-    }
-
-    pub(crate) async fn finished(self, engine: &Engine) -> Result<Arc<Task>, EngineError> {
-        let mut committed = self.live.watch();
-        let gone = || EngineError::Internal("the call ended without a record".into());
-        let phase = committed.wait_for(|now| now.phase != Phase::Running).await.map_err(|_| gone())?.phase;
-        match phase {
-            Phase::Moved => engine.settled(self.live.tenant, self.task.id).await,
-            _ => self.live.finished().ok_or_else(gone),
-        }
-    }
-
-    pub(crate) fn into_stream(self, engine: &Engine, after: u32) -> (Arc<Task>, EventStream) {
-        let stream = engine.follow(self.live.tenant, self.task.id, after, Some(self.live), Until::TurnEnds);
-        (self.task, stream)
-    }
 }
 
 impl Run {

@@ -40,7 +40,7 @@ pub struct LogPage {
 }
 
 /// Tasks shown of one trace.
-const TRACE: u32 = 500;
+const TRACE: u32 = 2_000;
 
 /// How long a cancel waits for the guest to be gone and the record to be written.
 pub(crate) const CANCEL_PATIENCE: Duration = Duration::from_secs(5);

@@ -27,7 +27,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Puts the parts of a node together; its suites look at everything.
     (
         "pleat",
-        &["pleat-a2a", "pleat-domain", "pleat-egress", "pleat-engine", "pleat-gateway", "pleat-runtime", "pleat-store"],
+        &[
+            "pleat-a2a",
+            "pleat-domain",
+            "pleat-egress",
+            "pleat-engine",
+            "pleat-gateway",
+            "pleat-pipelines",
+            "pleat-runtime",
+            "pleat-store",
+        ],
     ),
 ];
 
