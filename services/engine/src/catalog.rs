@@ -83,7 +83,7 @@ impl Skill {
         })
     }
 
-    pub(crate) fn from_pipeline(row: PipelineRow) -> Result<Self, EngineError> {
+    pub(crate) fn from_pipeline(row: &PipelineRow) -> Result<Self, EngineError> {
         let corrupt = |what: String| EngineError::Internal(what.into());
         let definition = pleat_pipelines::parse(&row.definition).map_err(|faults| corrupt(faults.to_string()))?;
         let manifest = Manifest {
@@ -334,15 +334,14 @@ async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
     }
     for row in rows.pipelines {
         let (state, changed) = (row.state, row.updated_at);
-        let name = row.name.clone();
-        match Skill::from_pipeline(row) {
+        match Skill::from_pipeline(&row) {
             Ok(skill) => {
                 let place = if state == PipelineState::Active { &mut skills } else { &mut drafts };
                 updated_at = if state == PipelineState::Active { updated_at.max(changed) } else { updated_at };
                 place.insert(skill.name.clone(), Arc::new(skill));
             }
             Err(error) => {
-                tracing::error!(skill.id = %name, error = &error as &dyn std::error::Error, "a stored pipeline cannot be read")
+                tracing::error!(skill.id = %row.name, error = &error as &dyn std::error::Error, "a stored pipeline cannot be read")
             }
         }
     }
@@ -374,7 +373,7 @@ impl Engine {
         }
         let (store, unknown) = (self.tenant_store(tenant), || EngineError::UnknownSkill(name.to_string()));
         let skill = match name.as_pipeline().and_then(|name| SkillName::parse(name).ok()) {
-            Some(name) => Skill::from_pipeline(store.pipeline_at(&name, version).await?.ok_or_else(unknown)?)?,
+            Some(name) => Skill::from_pipeline(&store.pipeline_at(&name, version).await?.ok_or_else(unknown)?)?,
             None => Skill::from_row(store.version(name, version).await?.ok_or_else(unknown)?)?,
         };
         Ok(Arc::new(skill))
