@@ -97,7 +97,7 @@ impl Engine {
             Wake::Cancels(ids) => inner.hub.cancel(&ids),
             Wake::Catalog(tenant) => inner.catalogs.forget(tenant),
             Wake::Key(id) => inner.keys.forget(&id),
-            Wake::Session(id) => inner.sessions.forget(None, id),
+            Wake::Session(id) => inner.sessions.forget(id),
             Wake::Tenant(tenant, slug) => {
                 inner.tenants.invalidate(&slug);
                 inner.catalogs.forget(tenant);

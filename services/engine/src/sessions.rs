@@ -2,6 +2,7 @@
 //! not being used.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -40,30 +41,30 @@ impl Default for SessionLimits {
     }
 }
 
+/// The count of changes comes first: who began to read before a change cannot spoil what is read after it.
+type Place = (u64, TenantId, SessionId);
+
 /// What this node knows of sessions, and who waits for their changes.
 pub(crate) struct Sessions {
-    known: moka::sync::Cache<(TenantId, SessionId), Arc<SessionRecord>>,
+    known: moka::sync::Cache<Place, Arc<SessionRecord>>,
+    /// Counts of changes, each of some of the sessions.
+    changes: [AtomicU64; 256],
     watched: Mutex<HashMap<SessionId, watch::Sender<()>>>,
 }
 
 impl Sessions {
     pub(crate) fn new() -> Self {
         let known = moka::sync::Cache::builder().max_capacity(10_000).time_to_live(STALE).build();
-        Self { known, watched: Mutex::default() }
+        Self { known, changes: [const { AtomicU64::new(0) }; 256], watched: Mutex::default() }
+    }
+
+    fn changes_of(&self, id: SessionId) -> &AtomicU64 {
+        &self.changes[usize::from(id.as_uuid().as_bytes()[15])]
     }
 
     /// It has changed, here or elsewhere.
-    pub(crate) fn forget(&self, tenant: Option<TenantId>, id: SessionId) {
-        match tenant {
-            Some(tenant) => self.known.invalidate(&(tenant, id)),
-            // A notice does not say whose it is; there are few of these.
-            None => {
-                let keys: Vec<_> = self.known.iter().map(|(key, _)| *key).filter(|(_, known)| *known == id).collect();
-                for key in keys {
-                    self.known.invalidate(&key);
-                }
-            }
-        }
+    pub(crate) fn forget(&self, id: SessionId) {
+        self.changes_of(id).fetch_add(1, Ordering::Release);
         if let Some(sender) = lock(&self.watched).get(&id) {
             sender.send_replace(());
         }
@@ -137,14 +138,16 @@ impl Engine {
     ) -> Result<Arc<SessionRecord>, EngineError> {
         let id = SessionId::parse(id).ok_or(EngineError::SessionNotFound)?;
         let now = OffsetDateTime::now_utc();
-        let known = self.inner.sessions.known.get(&(tenant.id, id)).filter(|record| record.expires_at > now);
+        let sessions = &self.inner.sessions;
+        let place = (sessions.changes_of(id).load(Ordering::Acquire), tenant.id, id);
+        let known = sessions.known.get(&place).filter(|record| record.expires_at > now);
         let record = match known {
             Some(record) => record,
             None => {
                 let store = self.tenant_store(tenant);
                 let found = Box::pin(store.session(id)).await?.ok_or(EngineError::SessionNotFound)?;
                 let record = Arc::new(found);
-                self.inner.sessions.known.insert((tenant.id, id), Arc::clone(&record));
+                sessions.known.insert(place, Arc::clone(&record));
                 record
             }
         };
@@ -207,7 +210,7 @@ impl Engine {
 
     pub async fn close_session(&self, tenant: &Tenant, session: &SessionRecord) -> Result<(), EngineError> {
         self.tenant_store(tenant).close_session(session.id).await?;
-        self.inner.sessions.forget(Some(tenant.id), session.id);
+        self.inner.sessions.forget(session.id);
         Ok(())
     }
 
@@ -242,7 +245,7 @@ impl Engine {
         let limits = self.session_limits();
         let most = stored(limits.subscriptions);
         let changed = self.tenant_store(tenant).change_session(id, &change, limits.idle, most).await?;
-        self.inner.sessions.forget(Some(tenant.id), id);
+        self.inner.sessions.forget(id);
         if changed { Ok(()) } else { Err(EngineError::SessionNotFound) }
     }
 }
