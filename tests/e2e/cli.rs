@@ -11,6 +11,7 @@ mod keys;
 mod logs;
 mod mcp;
 mod output;
+mod pipelines;
 mod push;
 mod raw;
 mod target;

@@ -34,6 +34,7 @@ mod jwt;
 mod mcp;
 mod nodes;
 mod operation;
+mod pipelines;
 mod process;
 mod push;
 mod quotas;

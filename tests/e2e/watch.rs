@@ -34,6 +34,23 @@ impl Dev {
 }
 
 #[tokio::test]
+async fn a_saved_pipeline_is_deployed_after_what_it_calls() {
+    let mut dev = Dev::start(Project::started_before().await).await;
+    let pipeline = "name: polite\nsteps: [{id: a, tool_name: courteous, input_mapping: {name: $input.name}}]\n";
+    dev.save("a.pipeline.yaml", pipeline);
+    dev.said("error: a.pipeline.yaml was not deployed").await;
+    dev.said("there is no skill `courteous`").await;
+    dev.save("courteous.js", &greeting("Good day"));
+    dev.said("a.pipeline.yaml: pipeline:polite v1 deployed in").await;
+    assert_eq!(dev.greets("pipeline:polite").await, "Good day, Ada!");
+    dev.save("a.pipeline.yaml", &format!("{pipeline}output: {{said: $steps.a}}\n"));
+    dev.said("a.pipeline.yaml: pipeline:polite v2 deployed in").await;
+    assert_eq!(dev.greets("pipeline:polite").await, r#"{"said":"Good day, Ada!"}"#);
+    std::fs::remove_file(dev.project().path.join("a.pipeline.yaml")).unwrap();
+    dev.said("`pipeline:polite` stays deployed: `pleat pipeline archive polite`").await;
+}
+
+#[tokio::test]
 async fn a_saved_function_is_deployed_and_a_broken_one_is_shown_and_changes_nothing() {
     let project = Project::started_before().await;
     std::fs::write(project.path.join("early.js"), greeting("Early")).unwrap();

@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use pleat_domain::{CardVersions, PlanName, SettingName, SkillName, TenantSlug};
 
 use crate::commands::{
-    call, card, completions, deploy, functions, guard, init, issuers, keys, logs, mcp, push, secrets, settings, tasks,
-    tenants, usage, version,
+    call, card, completions, deploy, functions, guard, init, issuers, keys, logs, mcp, pipeline, push, secrets,
+    settings, tasks, tenants, usage, version,
 };
 use crate::config::show;
 use crate::node_args::NodeArgs;
@@ -77,6 +77,7 @@ pub enum Command {
     Rollback(functions::RollbackArgs),
     Delete(functions::DeleteArgs),
     Call(call::CallArgs),
+    Pipeline(pipeline::PipelineArgs),
     Tasks(tasks::TasksArgs),
     Logs(logs::LogsArgs),
     Push(push::PushArgs),
@@ -119,6 +120,11 @@ impl Command {
 /// For clap: a function's name, checked before anything is sent.
 pub fn skill_name(text: &str) -> Result<SkillName, pleat_domain::name::BadName> {
     SkillName::parse(text)
+}
+
+/// For clap: a function's name, or a pipeline's as the skill that it is.
+pub fn any_skill(text: &str) -> Result<SkillName, pleat_domain::name::BadName> {
+    SkillName::parse_skill(text)
 }
 
 /// For clap: a plan's name; which plans there are is the server's to say.

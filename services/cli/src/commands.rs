@@ -11,6 +11,7 @@ pub mod issuers;
 pub mod keys;
 pub mod logs;
 pub mod mcp;
+pub mod pipeline;
 pub mod push;
 pub mod secrets;
 pub mod settings;
@@ -70,6 +71,7 @@ pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Call(args) => call::run(args, context).await,
         Command::Tasks(args) => tasks::run(args, context).await,
         Command::Logs(args) => logs::run(args, context).await,
+        Command::Pipeline(args) => pipeline::run(args, context).await,
         Command::Push(args) => push::run(args, context).await,
         Command::Guard(args) => guard::run(args, context).await,
         Command::Secrets(args) => secrets::run(args, context).await,

@@ -72,6 +72,9 @@ pub enum Problem {
         #[source]
         source: serde_json::Error,
     },
+    /// A definition with its faults: as text, and as the server tells them.
+    #[error("{message}")]
+    Faulty { message: String, faults: serde_json::Value },
     #[error("{}", .0.message)]
     Refused(Box<Refusal>),
     #[error("{}", .0.sentence())]
@@ -104,6 +107,7 @@ impl Problem {
             Self::Unreachable { .. } => "unreachable",
             Self::TimedOut { .. } => "timed_out",
             Self::Odd { .. } => "unexpected_answer",
+            Self::Faulty { .. } => "invalid_pipeline",
             Self::Refused(refusal) => &refusal.code,
             Self::Task(_) => "task_ended",
         }
@@ -128,6 +132,7 @@ impl Problem {
             Self::Odd { .. } => {
                 Some("check that the URL is a Pleat server's control URL, of a version that fits this one".to_owned())
             }
+            Self::Faulty { .. } => Some("nothing was changed; mend them and try again".to_owned()),
             Self::Refused(refusal) => refusal.hint.clone().or_else(|| hint_for(refusal.status).map(str::to_owned)),
             Self::Task(end) => {
                 end.task.as_ref().map(|task| format!("`pleat logs --task {task}` shows what the function logged"))

@@ -11,8 +11,16 @@ use crate::problem::{Problem, Refusal, TaskEnd};
 #[derive(Debug)]
 pub enum Update {
     State(StateUpdate),
-    Chunk { artifact: String, text: String, append: bool },
-    Progress { done: f64, total: Option<f64>, note: Option<String> },
+    Chunk {
+        artifact: String,
+        text: String,
+        append: bool,
+    },
+    Progress {
+        done: f64,
+        total: Option<f64>,
+        note: Option<String>,
+    },
     /// What a run of a pipeline does.
     Step(StepChange),
 }

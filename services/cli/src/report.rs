@@ -86,6 +86,7 @@ fn as_json(problem: Option<&Problem>, lines: &[String]) -> Value {
     add("hint", json!(problem.and_then(Problem::hint)));
     add("stack", json!(problem.and_then(Problem::stack)));
     match problem {
+        Some(Problem::Faulty { faults, .. }) => add("faults", faults.clone()),
         Some(Problem::Refused(refusal)) => add("status", json!(refusal.status)),
         Some(Problem::Task(end)) => {
             add("taskId", json!(end.task));

@@ -40,7 +40,7 @@ impl Capability {
         let fault = match &self {
             Self::Public | Self::KeyValue => None,
             Self::Secret(name) | Self::Config(name) => SettingName::parse(name).err().map(|fault| fault.to_string()),
-            Self::Skill(name) => SkillName::parse(name).err().map(|fault| fault.to_string()),
+            Self::Skill(name) => SkillName::parse_skill(name).err().map(|fault| fault.to_string()),
             Self::Host(pattern) if is_host_pattern(pattern) => None,
             Self::Host(pattern) => return Err(BadCapability::Host(pattern.chars().take(80).collect())),
         };

@@ -6,7 +6,7 @@ use pleat_domain::{Plan, Principal, SkillName, Task, TaskState, Tenant, Usage};
 use pleat_runtime::CallReport;
 
 use crate::book::Entry;
-use crate::catalog::Skill;
+use crate::catalog::{Skill, Target};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::slots::{Slot, SlotUse};
@@ -45,7 +45,8 @@ impl Engine {
         self.inner.books.of(tenant.id).add(skill, usage);
     }
 
-    /// Waits for an instance slot, if the tenant and the key may have one more task at all.
+    /// Waits for an instance slot, if the tenant and the key may have one more task at all. A run of a pipeline needs none:
+    /// one that held a slot while it waits for its steps could lock a small node.
     pub(crate) async fn enter(
         &self,
         tenant: &Arc<Tenant>,
@@ -54,8 +55,9 @@ impl Engine {
     ) -> Result<Permit, EngineError> {
         let plan = self.plan_of(tenant);
         let entry = self.inner.books.begin(tenant.id, principal, &plan)?;
+        let Target::Function(code) = &skill.target else { return Ok(Permit { entry, slot: None }) };
         // What cannot be loaded fails when it is called, and needs no more than any other until then.
-        let places = self.load(tenant.id, &skill.code).await.map_or(1, |function| function.places());
+        let places = self.load(tenant.id, code).await.map_or(1, |function| function.places());
         let patience = self.inner.config.slot_wait;
         let slot = self.inner.slots.take(tenant.id, places, plan.slot_percent, patience).await?;
         Ok(Permit { entry, slot: Some(slot) })

@@ -1,4 +1,5 @@
-//! One function calls another: a task of its own, in the name of the same caller, under the same policies.
+//! One task makes another: a function calls a skill, a pipeline runs a step. Each is a task of its own, in the name of the
+//! same caller, under the same policies.
 
 use std::sync::Arc;
 
@@ -6,6 +7,7 @@ use pleat_domain::json::{self, Raw};
 use pleat_domain::{Artifact, Block, ContextId, Door, Failure, Task, TaskId, TaskState, Tenant};
 use pleat_runtime::{CallError, GuestError};
 use serde_json::json;
+use tracing::Instrument;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -31,10 +33,8 @@ impl Engine {
         match task.state {
             TaskState::Completed => Ok(value_of(&task)),
             TaskState::InputRequired | TaskState::AuthRequired => {
-                // Nobody could answer: the question is the caller's failure, and the task must not wait for ever.
-                if let Err(error) = self.tenant_store(&tenant).cancel_idle(task.id).await {
-                    tracing::warn!(task.id = %task.id, error = &error as &dyn std::error::Error, "a call that asks back could not be ended");
-                }
+                // The question is the caller's failure.
+                self.end_question(&tenant, &task).await;
                 let prompt = task.ask.as_ref().map(|ask| ask.prompt.clone()).unwrap_or_default();
                 Err(failed(task.state.as_str(), prompt))
             }
@@ -60,9 +60,38 @@ impl Engine {
             push: None,
             door: Door::Call,
         };
-        let run = self.admit(invocation, Some(Origin { parent, depth: standing.depth })).await?;
-        let _cancel = CancelOnDrop(run.live());
-        self.spawn_for(|done| run.blocking(done)).await
+        let origin = Origin { parent, depth: standing.depth, step: None };
+        self.call_child(invocation, origin, std::future::pending()).await
+    }
+
+    /// Runs a call of a task to its end. Dropping the future cancels the call; `stop` ends it for the cause that it gives,
+    /// and its record is still waited for.
+    pub(crate) async fn call_child(
+        &self,
+        invocation: Invocation,
+        origin: Origin,
+        stop: impl Future<Output = Interrupt>,
+    ) -> Result<Arc<Task>, EngineError> {
+        let run = self.admit(invocation, Some(origin)).await?;
+        let (live, span) = (run.live(), run.span());
+        let _cancel = CancelOnDrop(Arc::clone(&live));
+        let answer = self.spawn_for(|done| run.blocking(done).instrument(span));
+        tokio::pin!(answer, stop);
+        tokio::select! {
+            biased;
+            task = &mut answer => task,
+            cause = &mut stop => {
+                live.interrupt(cause);
+                answer.await
+            }
+        }
+    }
+
+    /// Nobody can answer a call that asks back: it must not wait for ever.
+    pub(crate) async fn end_question(&self, tenant: &Tenant, task: &Task) {
+        if let Err(error) = self.tenant_store(tenant).cancel_idle(task.id).await {
+            tracing::warn!(task.id = %task.id, error = &error as &dyn std::error::Error, "a call that asks back could not be ended");
+        }
     }
 }
 
@@ -76,7 +105,7 @@ impl Drop for CancelOnDrop {
 }
 
 /// The same as the plain HTTP door would answer.
-fn value_of(task: &Task) -> Raw {
+pub(crate) fn value_of(task: &Task) -> Raw {
     match task.artifacts.last() {
         None => json::raw(&()),
         Some(Artifact { value: Some(value), .. }) => value.clone(),

@@ -1,16 +1,21 @@
-//! What a tenant has deployed, ready to be called: kept in memory, renewed when its generation changes.
+//! What a tenant has deployed, functions and pipelines, ready to be called: kept in memory, renewed when its generation
+//! changes.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pleat_domain::{CallLimits, Grants, Manifest, Principal, SkillName, Tenant, TenantId, VersionHash, Visibility};
+use pleat_domain::{
+    CallLimits, Grants, Manifest, PipelineState, Principal, SkillName, Tenant, TenantId, VersionHash, Visibility,
+};
 use pleat_egress::HostGrants;
 use pleat_guardrails::Guard;
+use pleat_pipelines::{Definition, Plan};
 use pleat_policy::Action;
 use pleat_runtime::VersionRef;
-use pleat_store::{ActiveFunction, TenantStore};
+use pleat_store::{ActiveFunction, PipelineRow, TenantStore};
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
@@ -20,7 +25,7 @@ use crate::hub::lock;
 use crate::policies::Policies;
 use crate::schema::Schema;
 
-/// A deployed version of a function, with everything compiled that a call needs.
+/// A deployed version of a function or of a pipeline, with everything compiled that a call needs.
 #[derive(Debug)]
 pub struct Skill {
     pub name: SkillName,
@@ -31,7 +36,7 @@ pub struct Skill {
     pub updated_at: OffsetDateTime,
     pub language: String,
     pub file_name: String,
-    pub(crate) code: VersionRef,
+    pub(crate) target: Target,
     pub(crate) input: Schema,
     pub(crate) output: Schema,
     /// The granted hosts, read.
@@ -39,6 +44,22 @@ pub struct Skill {
     /// The guardrails that hold for it.
     pub(crate) guard: Arc<Guard>,
 }
+
+/// What a call of a skill leads to.
+#[derive(Debug)]
+pub(crate) enum Target {
+    Function(VersionRef),
+    Pipeline(Box<Pipeline>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Pipeline {
+    pub(crate) definition: Definition,
+    pub(crate) plan: Arc<Plan>,
+}
+
+/// The hint with which a pipeline is shown to those who choose a skill.
+const PIPELINE_TAG: &str = "pipeline";
 
 impl Skill {
     pub(crate) fn from_row(row: ActiveFunction, policies: &Policies) -> Result<Self, EngineError> {
@@ -60,12 +81,60 @@ impl Skill {
             updated_at: row.updated_at,
             language: row.language,
             file_name: row.file_name,
-            code,
+            target: Target::Function(code),
             input,
             output,
             hosts,
             guard,
         })
+    }
+
+    pub(crate) fn from_pipeline(row: &PipelineRow, policies: &Policies) -> Result<Self, EngineError> {
+        let corrupt = |what: String| EngineError::Internal(what.into());
+        let definition = pleat_pipelines::parse(&row.definition).map_err(|faults| corrupt(faults.to_string()))?;
+        let manifest = Manifest {
+            title: Some(row.name.to_string()),
+            description: definition.description.clone(),
+            input: definition.input_schema.clone(),
+            output: definition.output_schema.clone(),
+            tags: vec![PIPELINE_TAG.to_owned()],
+            ..Manifest::default()
+        };
+        let input = Schema::compile(manifest.input.as_ref()).map_err(corrupt)?;
+        let output = Schema::compile(manifest.output.as_ref()).map_err(corrupt)?;
+        let plan = Arc::new(Plan::from(definition.clone()));
+        let name = SkillName::pipeline(&row.name);
+        let guard = policies.guard_of(&name, &manifest)?;
+        Ok(Self {
+            name,
+            version: row.version,
+            hash: row.hash,
+            manifest,
+            grants: Grants { visibility: row.visibility, ..Grants::default() },
+            updated_at: row.updated_at,
+            language: String::new(),
+            file_name: String::new(),
+            target: Target::Pipeline(Box::new(Pipeline { definition, plan })),
+            input,
+            output,
+            hosts: HostGrants::default(),
+            guard,
+        })
+    }
+
+    pub(crate) fn pipeline(&self) -> Option<&Pipeline> {
+        match &self.target {
+            Target::Pipeline(pipeline) => Some(pipeline),
+            Target::Function(_) => None,
+        }
+    }
+
+    /// The name among tools, whose alphabet has no colon.
+    pub fn tool_name(&self) -> Cow<'_, str> {
+        match self.name.as_pipeline() {
+            Some(name) => Cow::Owned(format!("{TOOL_PREFIX}{name}")),
+            None => Cow::Borrowed(self.name.as_str()),
+        }
     }
 
     pub fn limits(&self) -> CallLimits {
@@ -76,6 +145,9 @@ impl Skill {
         self.grants.visibility == Visibility::Public
     }
 }
+
+/// What the names of pipelines begin with among tools.
+pub(crate) const TOOL_PREFIX: &str = "pipeline_";
 
 /// A skill that this caller may call: only `Catalog::choose` makes one, after asking the policy.
 #[derive(Debug, Clone)]
@@ -92,6 +164,8 @@ impl Callable {
 pub struct Catalog {
     pub generation: i64,
     pub skills: BTreeMap<SkillName, Arc<Skill>>,
+    /// Pipelines that run only when they are asked for directly.
+    pub(crate) drafts: BTreeMap<SkillName, Arc<Skill>>,
     pub updated_at: OffsetDateTime,
     pub(crate) policies: Policies,
 }
@@ -130,6 +204,30 @@ impl Catalog {
         Ok(Callable(skill))
     }
 
+    /// The same for who names a tool: a pipeline goes by either of its names.
+    pub fn choose_tool(&self, principal: &Principal, name: &str) -> Result<Callable, EngineError> {
+        let pipeline = name.strip_prefix(TOOL_PREFIX).and_then(|name| SkillName::parse(name).ok());
+        let pipeline = pipeline.map(|name| SkillName::pipeline(&name)).filter(|skill| self.skills.contains_key(skill));
+        match (self.choose(principal, Some(name)), pipeline) {
+            (Err(EngineError::UnknownSkill(_)), Some(skill)) => self.choose(principal, Some(skill.as_str())),
+            (chosen, _) => chosen,
+        }
+    }
+
+    /// A pipeline that its owner wants to run: a draft too.
+    pub fn choose_pipeline(&self, principal: &Principal, name: &SkillName) -> Result<Callable, EngineError> {
+        authorize(principal, Action::Invoke(Visibility::Listed), EngineError::UnknownTenant)?;
+        let skill = SkillName::pipeline(name);
+        let Some(draft) = self.drafts.get(&skill) else { return self.choose(principal, Some(skill.as_str())) };
+        authorize(principal, Action::Deploy, EngineError::UnknownSkill(skill.to_string()))?;
+        Ok(Callable(Arc::clone(draft)))
+    }
+
+    /// A pipeline that may run, whether it is a draft or not.
+    pub(crate) fn runnable(&self, skill: &SkillName) -> Option<&Arc<Skill>> {
+        self.skills.get(skill).or_else(|| self.drafts.get(skill))
+    }
+
     /// The skills that a caller may choose from. One that is on no list is called by who knows its name.
     pub fn choices(&self, principal: &Principal) -> Vec<Arc<Skill>> {
         self.listed().filter(|skill| may_call(principal, skill)).cloned().collect()
@@ -137,7 +235,7 @@ impl Catalog {
 
     fn find(&self, name: &str) -> Result<Arc<Skill>, EngineError> {
         let unknown = || EngineError::UnknownSkill(name.chars().take(80).collect());
-        let name = SkillName::parse(name).map_err(|_| unknown())?;
+        let name = SkillName::parse_skill(name).map_err(|_| unknown())?;
         self.skills.get(&name).cloned().ok_or_else(unknown)
     }
 
@@ -231,7 +329,7 @@ impl Catalogs {
 async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
     let rows = store.catalog().await?;
     let policies = Policies::read(&rows.policies)?;
-    let mut skills = BTreeMap::new();
+    let (mut skills, mut drafts) = (BTreeMap::new(), BTreeMap::new());
     let mut updated_at = OffsetDateTime::UNIX_EPOCH;
     for row in rows.functions {
         let name = row.name.clone();
@@ -245,7 +343,20 @@ async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
             }
         }
     }
-    Ok(Catalog { generation: rows.generation, skills, updated_at, policies })
+    for row in rows.pipelines {
+        let (state, changed) = (row.state, row.updated_at);
+        match Skill::from_pipeline(&row, &policies) {
+            Ok(skill) => {
+                let place = if state == PipelineState::Active { &mut skills } else { &mut drafts };
+                updated_at = if state == PipelineState::Active { updated_at.max(changed) } else { updated_at };
+                place.insert(skill.name.clone(), Arc::new(skill));
+            }
+            Err(error) => {
+                tracing::error!(skill.id = %row.name, error = &error as &dyn std::error::Error, "a stored pipeline cannot be read")
+            }
+        }
+    }
+    Ok(Catalog { generation: rows.generation, skills, drafts, updated_at, policies })
 }
 
 impl Engine {
@@ -268,11 +379,17 @@ impl Engine {
         version: i32,
     ) -> Result<Arc<Skill>, EngineError> {
         let catalog = self.catalog(tenant).await?;
-        if let Some(skill) = catalog.skills.get(name).filter(|skill| skill.version == version) {
+        if let Some(skill) = catalog.runnable(name).filter(|skill| skill.version == version) {
             return Ok(Arc::clone(skill));
         }
-        let row = self.tenant_store(tenant).version(name, version).await?;
-        let row = row.ok_or_else(|| EngineError::UnknownSkill(name.to_string()))?;
-        Ok(Arc::new(Skill::from_row(row, &catalog.policies)?))
+        let (store, unknown) = (self.tenant_store(tenant), || EngineError::UnknownSkill(name.to_string()));
+        let policies = &catalog.policies;
+        let skill = match name.as_pipeline().and_then(|name| SkillName::parse(name).ok()) {
+            Some(name) => {
+                Skill::from_pipeline(&store.pipeline_at(&name, version).await?.ok_or_else(unknown)?, policies)?
+            }
+            None => Skill::from_row(store.version(name, version).await?.ok_or_else(unknown)?, policies)?,
+        };
+        Ok(Arc::new(skill))
     }
 }

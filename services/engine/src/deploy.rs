@@ -41,6 +41,8 @@ pub struct DeployReport {
     pub before: Grants,
     pub granted: Grants,
     pub took: Duration,
+    /// Active pipelines that the new version does not suit.
+    pub warnings: Vec<String>,
 }
 
 impl Engine {
@@ -115,6 +117,7 @@ impl Engine {
         }
         self.inner.catalogs.forget(tenant.id);
         tracing::info!(tenant.id = %tenant.slug, skill.id = %name, version = deployed.version, "deployed");
+        let warnings = if deployed.created { self.strained_pipelines(tenant, &name).await } else { Vec::new() };
         Ok(DeployReport {
             name,
             version: deployed.version,
@@ -126,6 +129,7 @@ impl Engine {
             before,
             granted,
             took: started.elapsed(),
+            warnings,
         })
     }
 
@@ -140,7 +144,8 @@ impl Engine {
     /// The active functions, unlisted ones included.
     pub async fn functions(&self, tenant: &Tenant, principal: &Principal) -> Result<Vec<Arc<Skill>>, EngineError> {
         authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
-        Ok(self.catalog(tenant).await?.skills.values().cloned().collect())
+        let catalog = self.catalog(tenant).await?;
+        Ok(catalog.skills.values().filter(|skill| skill.pipeline().is_none()).cloned().collect())
     }
 
     pub async fn function(
@@ -195,6 +200,7 @@ impl Engine {
         let name = parse(name)?;
         let deleted = self.tenant_store(tenant).delete_function(&name).await?;
         self.inner.catalogs.forget(tenant.id);
+        self.strained_pipelines(tenant, &name).await;
         if deleted { Ok(()) } else { Err(unknown(&name)) }
     }
 }

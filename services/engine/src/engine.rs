@@ -20,7 +20,7 @@ use crate::ear::Ears;
 use crate::error::EngineError;
 use crate::findings::{self, Findings};
 use crate::hooks::{Hook, Hooks};
-use crate::hub::{Hub, Interrupt};
+use crate::hub::{Again, Hub, Interrupt};
 use crate::keyring::{KeyHasher, MasterKey, PageSeal, Vault};
 use crate::news::News;
 use crate::nodes;
@@ -210,7 +210,8 @@ impl Engine {
     }
 
     /// No new calls; running ones get the drain time. What is left then is stopped: it is recorded as lost, or, where
-    /// its function may run again and another node lives, left to that one. Reading goes on.
+    /// its function may run again and another node lives, left to that one. Runs of pipelines are left to whoever takes
+    /// them. Reading goes on.
     pub async fn drain(&self) {
         self.inner.stopping.cancel();
         self.inner.tracker.close();
@@ -218,9 +219,10 @@ impl Engine {
             return;
         }
         let company = self.inner.store.other_nodes() > 0;
-        self.inner.hub.stop_where(|live| match company && live.repeatable {
-            true => Some(Interrupt::HandedBack),
-            false => Some(Interrupt::Shutdown),
+        self.inner.hub.stop_where(|live| match live.again {
+            Again::Anytime => Some(Interrupt::HandedBack),
+            Again::Elsewhere if company => Some(Interrupt::HandedBack),
+            Again::Elsewhere | Again::Never => Some(Interrupt::Shutdown),
         });
         if tokio::time::timeout(Duration::from_secs(5), self.inner.tracker.wait()).await.is_err() {
             tracing::warn!("some calls did not stop in time; they will be recorded as lost");

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pleat_domain::{Failure, Limit, Scope};
+use pleat_pipelines::{CannotReplay, Faults};
 use pleat_runtime::{PrepareError, RuntimeError};
 use pleat_store::StoreError;
 
@@ -54,6 +55,13 @@ pub enum EngineError {
     /// The upload is not something that can be deployed.
     #[error("{0}")]
     NotDeployable(String),
+    /// The text is no pipeline that could run here.
+    #[error("the pipeline has {} faults; the first is at {}", .0.faults.len() + .0.more, first(.0))]
+    BadPipeline(Box<Faults>),
+    #[error("pipeline `{name}` is called by {}; archive or change those first", list(.callers))]
+    PipelineInUse { name: String, callers: Vec<String> },
+    #[error(transparent)]
+    CannotReplay(#[from] CannotReplay),
     /// `describe` failed in the sandbox.
     #[error("the function could not describe itself: {}", .0.message)]
     Describe(Box<Failure>),
@@ -104,6 +112,10 @@ pub struct Violation {
     /// JSON pointer into the input.
     pub pointer: String,
     pub message: String,
+}
+
+fn first(faults: &Faults) -> String {
+    faults.faults.first().map(ToString::to_string).unwrap_or_default()
 }
 
 fn violations(all: &[Violation]) -> String {

@@ -3,6 +3,7 @@
 //! Only committed events are in here, so a subscriber never sees what a crash could take back.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pleat_domain::{Event, Task, TaskId, TenantId};
@@ -77,6 +78,18 @@ pub(crate) enum Interrupt {
     OutputOverflow,
     /// Its record could not be written.
     NotRecorded,
+    /// The step that it is has no time left.
+    TimedOut,
+}
+
+/// Whether what is stopped with its node may go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Again {
+    Never,
+    /// From its beginning, on another node that lives.
+    Elsewhere,
+    /// From its journal, whenever a node takes it.
+    Anytime,
 }
 
 /// What is durable of a running task.
@@ -101,29 +114,50 @@ pub(crate) struct Live {
     pub(crate) id: TaskId,
     /// The epoch of this node under which it began.
     pub(crate) epoch: i64,
-    /// Its function may run again elsewhere.
-    pub(crate) repeatable: bool,
+    pub(crate) again: Again,
     pub(crate) token: CancellationToken,
     cause: Mutex<Option<Interrupt>>,
     ring: Mutex<VecDeque<Arc<Event>>>,
     committed: watch::Sender<Committed>,
     finished: Mutex<Option<Arc<Task>>>,
+    /// Who reads its events on this node now.
+    readers: AtomicUsize,
+}
+
+/// Counts as a reader of a task until it is dropped.
+pub(crate) struct Reading<'a>(&'a Live);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.readers.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Live {
     /// `seq` is the last one that earlier turns used.
-    pub(crate) fn new(tenant: TenantId, id: TaskId, seq: u32, epoch: i64, repeatable: bool) -> Arc<Self> {
+    pub(crate) fn new(tenant: TenantId, id: TaskId, seq: u32, epoch: i64, again: Again) -> Arc<Self> {
         Arc::new(Self {
             tenant,
             id,
             epoch,
-            repeatable,
+            again,
             token: CancellationToken::new(),
             cause: Mutex::default(),
             ring: Mutex::default(),
             committed: watch::Sender::new(Committed { seq, phase: Phase::Running }),
             finished: Mutex::default(),
+            readers: AtomicUsize::new(0),
         })
+    }
+
+    pub(crate) fn reading(&self) -> Reading<'_> {
+        self.readers.fetch_add(1, Ordering::Relaxed);
+        Reading(self)
+    }
+
+    /// Whether somebody waits for its events.
+    pub(crate) fn is_read(&self) -> bool {
+        self.readers.load(Ordering::Relaxed) > 0
     }
 
     /// The first cause counts.

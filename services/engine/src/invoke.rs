@@ -14,8 +14,10 @@ use crate::error::EngineError;
 use crate::findings::Circumstances;
 use crate::hooks::VerbEvent;
 use crate::once::{IdempotencyKey, Repeat};
+use crate::pipeline::Pins;
 use crate::reach::Standing;
 use crate::run::{Admitted, Recorded, Run};
+use crate::sink::Sink;
 use crate::subscribe::EventStream;
 
 /// A call that a door has translated and whose skill the policy allows.
@@ -37,12 +39,22 @@ pub struct Invocation {
     pub door: Door,
 }
 
-/// The task that makes a call, where a function makes it.
-#[derive(Debug, Clone, Copy)]
+/// The task that makes a call, where a function or a pipeline makes it.
 pub(crate) struct Origin {
     pub(crate) parent: TaskId,
     /// How many calls the new task is away from the door.
     pub(crate) depth: u32,
+    pub(crate) step: Option<StepOrigin>,
+}
+
+/// The step of a run that a call is.
+pub(crate) struct StepOrigin {
+    /// Which attempt at which step.
+    pub(crate) label: String,
+    /// The versions that the run is bound to; an inner run is bound to them too.
+    pub(crate) pins: Arc<Pins>,
+    /// Where its stream goes on, if that is the run's.
+    pub(crate) onward: Option<Arc<Sink>>,
 }
 
 /// A later message to a task that waits for one.
@@ -195,6 +207,12 @@ impl Engine {
             Some(push) => Some((Box::pin(self.push_destination(&principal, &push)).await?, push)),
             None => None,
         };
+        let depth = origin.as_ref().map_or(0, |origin| origin.depth);
+        let (origin, step) = match origin {
+            Some(Origin { parent, step, .. }) => (Some(parent), step),
+            None => (None, None),
+        };
+        let record = self.run_record(&tenant, &skill, step.as_ref()).await?;
         let permit = self.enter(&tenant, &principal, &skill).await?;
         // Not before: what waited for its turn begins now.
         let (id, now) = (TaskId::new(), OffsetDateTime::now_utc());
@@ -206,9 +224,9 @@ impl Engine {
             skill: Some(skill.name.clone()),
             version: skill.version,
             context: context.unwrap_or_else(|| ContextId::of_task(id)),
-            parent: origin.map(|origin| origin.parent),
-            step: None,
-            run: None,
+            parent: origin,
+            step: step.as_ref().map(|step| step.label.clone()),
+            run: record.map(Box::new),
             caller: principal.caller(),
             door,
             alias,
@@ -227,11 +245,13 @@ impl Engine {
             created_at: now,
             updated_at: now,
         };
-        let standing = Standing { principal, depth: origin.map_or(0, |origin| origin.depth) };
-        let admitted = Admitted { permit, standing, watch };
+        let admitted = Admitted { permit, standing: Standing { principal, depth }, watch };
         let mut run = Run::new(self.clone(), tenant, skill, admitted, task, None, Vec::new());
         run.once = once.map(|repeat| repeat.once);
         run.push = push;
+        if let Some(onward) = step.and_then(|step| step.onward) {
+            run.pass_on(onward);
+        }
         self.ask_hooks(&run)?;
         Ok(run)
     }

@@ -33,6 +33,8 @@ mod nodes;
 mod offers;
 mod once;
 mod outcome;
+mod pipeline;
+mod pipelines;
 mod policies;
 mod push;
 mod reach;
@@ -69,6 +71,7 @@ pub use keyring::MasterKey;
 pub use listing::{ListPage, ListQuery, TaskPage, TaskQuery};
 pub use offers::{Offer, Wanted};
 pub use once::IdempotencyKey;
+pub use pipelines::{PipelineReport, PipelineUpload};
 pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery, PushTimes};
 pub use replay::{MOST_REPLAYED, Replayed};
 pub use sessions::{SessionLimits, SessionWatch};
@@ -78,10 +81,12 @@ pub use tasks::{LogEntry, LogPage, LogQuery};
 pub use tokens::KeySetTimes;
 pub use usage::{SkillUsage, UsageQuery};
 
+/// What is wrong with a definition, with the places.
+pub use pleat_pipelines::{Definition, Fault, Faults, explain, graph};
 /// Rows that the edges show as they are.
 pub use pleat_store::{
-    DeliveryRow, FindingFilter, FindingRow, IssuerRecord, KeyRecord, PolicyRow, PushRow, SecretRow, SessionRecord,
-    SettingRow, VersionRow,
+    DeliveryRow, FindingFilter, FindingRow, IssuerRecord, KeyRecord, PipelineRow, PipelineVersion, PolicyRow, PushRow,
+    SecretRow, SessionRecord, SettingRow, VersionRow,
 };
 
 /// What guardrails say.

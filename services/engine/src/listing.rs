@@ -26,6 +26,8 @@ pub struct TaskQuery {
     pub context: Option<ContextId>,
     /// Changed then or later.
     pub since: Option<OffsetDateTime>,
+    /// Steps of pipelines too.
+    pub steps: bool,
     pub limit: u32,
     /// Continue behind this task.
     pub before: Option<(OffsetDateTime, TaskId)>,
@@ -77,6 +79,7 @@ impl Engine {
             since: query.since,
             limit: query.limit.clamp(1, PAGE_MOST),
             before: query.before,
+            steps: query.steps,
             ..TaskFilter::default()
         };
         let (tasks, more) = self.page(tenant, filter).await?;
@@ -109,6 +112,7 @@ impl Engine {
             before: place.map(|place| (place.at, place.task)),
             artifacts: query.artifacts,
             history: query.history,
+            steps: false,
             ..TaskFilter::default()
         };
         let total = match place {

@@ -91,6 +91,10 @@ impl Ending {
                 let text = "the node that ran this task was stopped; send it again";
                 Self::failed(Failure::new(Reason::NodeLost, text))
             }
+            Some(Interrupt::TimedOut) => {
+                let text = format!("`{}` took longer than its step may", skill.name);
+                Self::failed(Failure::new(Reason::WallLimit, text))
+            }
             Some(Interrupt::Canceled) | None => Self::plain(TaskState::Canceled),
         }
     }

@@ -98,7 +98,7 @@ impl Engine {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
         let name = || skill.unwrap_or("default").chars().take(80).collect();
         let missing = || EngineError::NotFound { what: "policy", name: name() };
-        let skill = skill.map(|name| SkillName::parse(name).map_err(|_| missing())).transpose()?;
+        let skill = skill.map(|name| SkillName::parse_skill(name).map_err(|_| missing())).transpose()?;
         let deleted = self.tenant_store(tenant).delete_policy(skill.as_ref()).await?;
         self.inner.catalogs.forget(tenant.id);
         if deleted { Ok(()) } else { Err(missing()) }
@@ -114,7 +114,7 @@ impl Engine {
     async fn known(&self, tenant: &Tenant, skill: Option<&str>) -> Result<Option<SkillName>, EngineError> {
         let Some(name) = skill else { return Ok(None) };
         let unknown = || EngineError::UnknownSkill(name.chars().take(80).collect());
-        let name = SkillName::parse(name).map_err(|_| unknown())?;
+        let name = SkillName::parse_skill(name).map_err(|_| unknown())?;
         if self.catalog(tenant).await?.skills.contains_key(&name) { Ok(Some(name)) } else { Err(unknown()) }
     }
 

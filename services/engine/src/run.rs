@@ -6,11 +6,13 @@
 mod guard;
 mod offer;
 mod prompt;
+mod recorded;
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::future::Either;
 use pleat_domain::event::{ArtifactChunk, StatusChange};
 use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
 use pleat_runtime::{Call, CallReport, Entry, GuestContext, Party, Stop};
@@ -19,25 +21,30 @@ use time::OffsetDateTime;
 use tokio::sync::oneshot;
 
 use crate::admission::{Permit, Used};
-use crate::catalog::Skill;
+use crate::catalog::{Skill, Target};
 use crate::ear::Ear;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::guarding::SharedWatch;
 use crate::guest_host::GuestHost;
 use crate::hooks::VerbOutcome;
-use crate::hub::{Interrupt, Live, Phase, lock};
+use crate::hub::{Again, Interrupt, Live, Phase, lock};
 use crate::invoke::first_message;
 use crate::outcome::Ending;
+use crate::pipeline;
 use crate::reach::{Reach, Standing};
 use crate::sink::{Batch, Sink};
-use crate::subscribe::{EventStream, Until};
+
+pub(crate) use recorded::Recorded;
 
 /// What goes on after the first answer.
 pub(crate) type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// How long the outcome of a call is kept trying to be recorded while the database is away.
 const RECORD_PATIENCE: Duration = Duration::from_secs(600);
+
+/// A step that finishes within this is recorded once, when it is finished.
+const STEP_GRACE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Run {
     pub(crate) engine: Engine,
@@ -61,6 +68,8 @@ pub(crate) struct Run {
     pub(crate) reply: Option<Raw>,
     /// Who listens.
     pub(crate) ear: Option<Ear>,
+    /// Of a run of a pipeline: the steps that are recorded already.
+    pub(crate) begun: Vec<Task>,
     log_seq: u32,
     flushed: Instant,
 }
@@ -71,33 +80,6 @@ pub(crate) struct Admitted {
     pub(crate) standing: Standing,
     /// Who looks at what goes in and comes out.
     pub(crate) watch: Option<SharedWatch>,
-}
-
-/// A task whose row is committed.
-pub(crate) struct Recorded {
-    task: Arc<Task>,
-    live: Arc<Live>,
-}
-
-impl Recorded {
-    pub(crate) fn task(&self) -> &Arc<Task> {
-        &self.task
-    }
-
-    pub(crate) async fn finished(self, engine: &Engine) -> Result<Arc<Task>, EngineError> {
-        let mut committed = self.live.watch();
-        let gone = || EngineError::Internal("the call ended without a record".into());
-        let phase = committed.wait_for(|now| now.phase != Phase::Running).await.map_err(|_| gone())?.phase;
-        match phase {
-            Phase::Moved => engine.settled(self.live.tenant, self.task.id).await,
-            _ => self.live.finished().ok_or_else(gone),
-        }
-    }
-
-    pub(crate) fn into_stream(self, engine: &Engine, after: u32) -> (Arc<Task>, EventStream) {
-        let stream = engine.follow(self.live.tenant, self.task.id, after, Some(self.live), Until::TurnEnds);
-        (self.task, stream)
-    }
 }
 
 impl Run {
@@ -111,14 +93,18 @@ impl Run {
         backlog: Vec<Event>,
     ) -> Self {
         task.last_seq = backlog.last().map_or(task.last_seq, |event| event.seq);
-        let (epoch, repeatable) = (engine.inner.store.epoch(), skill.manifest.is_idempotent());
-        let live = Live::new(tenant.id, task.id, task.last_seq, epoch, repeatable);
+        let again = match &skill.target {
+            Target::Pipeline(_) => Again::Anytime,
+            Target::Function(_) if skill.manifest.is_idempotent() => Again::Elsewhere,
+            Target::Function(_) => Again::Never,
+        };
+        let live = Live::new(tenant.id, task.id, task.last_seq, engine.inner.store.epoch(), again);
         let log_seq = first_log_record(&task);
         let Admitted { permit, standing, watch } = admitted;
         if let Some(watch) = &watch {
             task.guard = lock(watch).notes();
         }
-        let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes, watch.clone()));
+        let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes, watch.clone(), None));
         Self {
             engine,
             tenant,
@@ -135,9 +121,16 @@ impl Run {
             push: None,
             reply: None,
             ear: None,
+            begun: Vec::new(),
             log_seq,
             flushed: Instant::now(),
         }
+    }
+
+    /// What it says is also what the run says whose last step it is.
+    pub(crate) fn pass_on(&mut self, onward: Arc<Sink>) {
+        let (name, limit) = (self.skill.name.as_str(), self.skill.limits().output_bytes);
+        self.sink = Arc::new(Sink::new(name, limit, self.watch.clone(), Some(onward)));
     }
 
     /// Where the call is stopped from outside.
@@ -145,16 +138,18 @@ impl Run {
         Arc::clone(&self.live)
     }
 
+    pub(crate) fn sink(&self) -> Arc<Sink> {
+        Arc::clone(&self.sink)
+    }
+
+    pub(crate) const fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
     /// A call whose caller waits: one write if it is quick.
     pub(crate) async fn blocking(mut self, done: oneshot::Sender<Result<Arc<Task>, EngineError>>) {
         let mut call = Box::pin(self.call());
-        let grace = tokio::time::sleep(self.engine.inner.config.grace);
-        let early = tokio::select! {
-            biased;
-            report = &mut call => Some(report),
-            () = grace => None,
-        };
-        let outcome = match early {
+        let outcome = match self.early(&mut call).await {
             Some(report) => self.finish(report, Change::Insert).await,
             None => match self.record(Change::Insert).await {
                 Ok(_) => match self.follow_through(call).await {
@@ -169,6 +164,21 @@ impl Run {
             },
         };
         let _ = done.send(outcome);
+    }
+
+    /// How it ended, if that is soon. The steps of a run need its row, so that one is never early; a step's id leaves the
+    /// node with its end, so that it has more time.
+    async fn early(&self, call: &mut Pin<Box<impl Future<Output = CallReport>>>) -> Option<CallReport> {
+        let grace = match (&self.skill.target, &self.task.step) {
+            (Target::Pipeline(_), _) => return None,
+            (Target::Function(_), Some(_)) => STEP_GRACE,
+            (Target::Function(_), None) => self.engine.inner.config.grace,
+        };
+        tokio::select! {
+            biased;
+            report = call => Some(report),
+            () = tokio::time::sleep(grace) => None,
+        }
     }
 
     /// Its record could not be made: it is stopped, and what it used counts.
@@ -206,7 +216,10 @@ impl Run {
     }
 
     fn call(&self) -> impl Future<Output = CallReport> + Send + use<> {
-        self.enter(Entry::Handle { input: self.task.input.clone() })
+        match self.skill.pipeline() {
+            Some(pipeline) => Either::Left(pipeline::drive(self.driver(pipeline))),
+            None => Either::Right(self.enter(Entry::Handle { input: self.task.input.clone() })),
+        }
     }
 
     /// Enters the guest at one of its exports.
@@ -234,11 +247,19 @@ impl Run {
             attempt: u32::try_from(task.attempt).unwrap_or(1),
             turn: u32::try_from(task.turn).unwrap_or(1),
         };
-        let (engine, tenant, code) = (self.engine.clone(), self.tenant.id, self.skill.code.clone());
+        let (engine, tenant) = (self.engine.clone(), self.tenant.id);
+        let code = match &self.skill.target {
+            Target::Function(code) => Some(code.clone()),
+            Target::Pipeline(_) => None,
+        };
         let party = Party(self.tenant.id.as_uuid().as_u128());
         let (limits, cancel) = (self.skill.limits(), self.live.token.clone());
         async move {
-            match engine.load(tenant, &code).await {
+            let loaded = match &code {
+                Some(code) => engine.load(tenant, code).await,
+                None => Err(EngineError::Internal("a pipeline has no code".into())),
+            };
+            match loaded {
                 Ok(function) => {
                     let runtime = &engine.inner.runtime;
                     runtime.call(Call { party, function, entry, context, limits, host: Box::new(host), cancel }).await
@@ -430,6 +451,9 @@ impl Run {
 
     fn number(&mut self, bodies: Vec<EventBody>) -> Vec<Event> {
         let at = OffsetDateTime::now_utc();
+        if let Some(record) = &mut self.task.run {
+            pipeline::note_skipped(record, &bodies);
+        }
         if bodies.iter().any(|body| matches!(body, EventBody::Status(_))) {
             // The same time to those who ask and to those who are told.
             self.task.updated_at = at;

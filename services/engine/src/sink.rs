@@ -3,11 +3,11 @@
 //! Chunks are merged so that a stream of tokens costs one durable event per interval, and they are collected into
 //! the artifacts that the finished task carries. A guest that is faster than the database waits in `emit`.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use pleat_domain::content::append;
 use pleat_domain::event::{ArtifactChunk, Progress};
-use pleat_domain::{Artifact, Block, EventBody, LogLine, limits};
+use pleat_domain::{Artifact, Block, EventBody, LogLine, StepChange, limits};
 use pleat_runtime::{Chunk, ChunkBody};
 use tokio::sync::Notify;
 
@@ -26,6 +26,8 @@ pub(crate) struct Sink {
     watch: Option<SharedWatch>,
     /// Nothing leaves before all of it was looked at.
     holds: bool,
+    /// The run whose last step says this: what it says is the run's.
+    onward: Option<Arc<Sink>>,
 }
 
 #[derive(Default)]
@@ -45,7 +47,7 @@ pub(crate) struct Batch {
 }
 
 impl Sink {
-    pub(crate) fn new(skill: &str, output_limit: usize, watch: Option<SharedWatch>) -> Self {
+    pub(crate) fn new(skill: &str, output_limit: usize, watch: Option<SharedWatch>, onward: Option<Arc<Self>>) -> Self {
         let holds = watch.as_ref().is_some_and(|watch| lock(watch).holds());
         Self {
             watch,
@@ -55,12 +57,14 @@ impl Sink {
             drained: Notify::new(),
             default_artifact: format!("{skill}-stream"),
             output_limit,
+            onward,
         }
     }
 
     /// Takes a chunk. False: the task has now put out more than it may.
     pub(crate) fn emit(&self, chunk: Chunk) -> bool {
         let size = size_of(&chunk.body);
+        let artifact = chunk.artifact.clone();
         let name = chunk.artifact.unwrap_or_else(|| self.default_artifact.clone());
         let blocks = blocks_of(chunk.body);
         let mut state = lock(&self.state);
@@ -77,21 +81,28 @@ impl Sink {
             return true;
         }
         let append = state.collect(&name, &blocks);
-        if !self.holds {
-            state.pend(name, blocks, append, last, size);
-            drop(state);
-            self.ready.notify_one();
+        if self.holds {
+            return true;
         }
-        true
+        let passed = self.onward.as_ref().map(|onward| (onward, blocks.clone()));
+        state.pend(name, blocks, append, last, size);
+        drop(state);
+        self.ready.notify_one();
+        passed.is_none_or(|(onward, blocks)| onward.emit(Chunk { artifact, body: ChunkBody::Blocks(blocks), last }))
     }
 
     /// What was held back of texts that have not been ended: nothing more follows.
     pub(crate) fn end(&self) {
         let rests = self.watch.as_ref().map(|watch| lock(watch).rests()).unwrap_or_default();
-        let mut state = lock(&self.state);
         for (name, rest) in rests {
+            let mut state = lock(&self.state);
             let append = state.collect(&name, std::slice::from_ref(&rest));
-            state.pend(name, vec![rest], append, false, 0);
+            let artifact = (name != self.default_artifact).then(|| name.clone());
+            state.pend(name, vec![rest.clone()], append, false, 0);
+            drop(state);
+            if let Some(onward) = &self.onward {
+                onward.emit(Chunk { artifact, body: ChunkBody::Blocks(vec![rest]), last: false });
+            }
         }
     }
 
@@ -100,8 +111,11 @@ impl Sink {
         self.holds
     }
 
-    /// Waits until the driver has caught up.
+    /// Waits until the driver has caught up, and the run's.
     pub(crate) async fn room(&self) {
+        if let Some(onward) = &self.onward {
+            Box::pin(onward.room()).await;
+        }
         loop {
             let drained = self.drained.notified();
             if lock(&self.state).pending_bytes <= HIGH_WATER {
@@ -120,6 +134,15 @@ impl Sink {
             state.pending.push(EventBody::Progress(progress));
         }
         drop(state);
+        self.ready.notify_one();
+    }
+
+    /// Takes a change of a step, which is recorded with whatever comes next, or when it is rung for.
+    pub(crate) fn step(&self, change: StepChange) {
+        lock(&self.state).pending.push(EventBody::Step(change));
+    }
+
+    pub(crate) fn ring(&self) {
         self.ready.notify_one();
     }
 

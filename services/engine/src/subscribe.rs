@@ -102,6 +102,7 @@ enum Then {
 }
 
 async fn live_step(live: &Live, store: &TenantStore, id: TaskId, seq: u32, until: Until) -> Result<Step, EngineError> {
+    let _reading = live.reading();
     let mut committed = live.watch();
     let news = committed.wait_for(|now| now.seq > seq || now.phase != Phase::Running).await;
     let now = *news.map_err(|_| EngineError::TaskNotFound)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pleat_domain::event::StatusChange;
-use pleat_domain::{Event, EventBody, Failure, Principal, Reason, Task, TaskState, Tenant};
+use pleat_domain::{Door, Event, EventBody, Failure, Principal, Reason, Task, TaskState, Tenant};
 use pleat_store::{Change, Claimed, Commit, Written};
 use time::OffsetDateTime;
 
@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::guarding::Watch;
 use crate::outcome::Ending;
+use crate::pipeline::has_moved;
 use crate::reach::Standing;
 use crate::run::{Admitted, Run};
 
@@ -31,6 +32,10 @@ struct Means {
     skill: Arc<Skill>,
     /// In whose name.
     principal: Principal,
+    /// How often it was tried before.
+    attempt: i16,
+    /// Of a run of a pipeline: the steps that are recorded.
+    begun: Vec<Task>,
 }
 
 impl Engine {
@@ -73,6 +78,7 @@ impl Engine {
 
     async fn decide(&self, claimed: Claimed) -> Result<(), EngineError> {
         if claimed.canceled {
+            self.cancel_steps(&claimed).await?;
             return self.end(claimed, Ending::plain(TaskState::Canceled)).await;
         }
         match self.able_to_run(&claimed).await? {
@@ -84,8 +90,22 @@ impl Engine {
         }
     }
 
+    /// The steps of a run that end with it, wherever they are.
+    async fn cancel_steps(&self, claimed: &Claimed) -> Result<(), EngineError> {
+        if claimed.task.run.is_none() {
+            return Ok(());
+        }
+        let store = self.inner.store.tenant(claimed.tenant);
+        for step in store.steps_of(claimed.task.id).await? {
+            if !step.state.is_terminal() {
+                store.request_cancel(step.id).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// What has never run may run; what has may only if its function says that it does no harm. What another task
-    /// called is that task's to call again.
+    /// called is that task's to call again. A run of a pipeline goes on behind its journal, also within another run.
     async fn able_to_run(&self, claimed: &Claimed) -> Result<Option<Means>, EngineError> {
         let task = &claimed.task;
         let Some(tenant) = self.inner.store.key_tenant(claimed.tenant).await? else { return Ok(None) };
@@ -95,17 +115,25 @@ impl Engine {
             Err(EngineError::Unavailable(error)) => return Err(EngineError::Unavailable(error)),
             Err(_) => return Ok(None),
         };
+        let mut begun = Vec::new();
+        let mut attempt = task.attempt;
+        if skill.pipeline().is_some() {
+            begun = self.inner.store.tenant(claimed.tenant).steps_of(task.id).await?;
+            // Only attempts that came to nothing count.
+            attempt = if has_moved(task, &begun) { 0 } else { attempt };
+        }
         let new = task.state == TaskState::Submitted;
-        let again = skill.manifest.is_idempotent() && task.attempt < MOST_ATTEMPTS;
-        if task.parent.is_some() || !(new || again) {
+        let again = (skill.pipeline().is_some() || skill.manifest.is_idempotent()) && attempt < MOST_ATTEMPTS;
+        let called = task.parent.is_some() && !(skill.pipeline().is_some() && task.door == Door::Pipeline);
+        if called || !(new || again) {
             return Ok(None);
         }
         let principal = self.principal_behind(&tenant, &task.caller).await?;
-        Ok(principal.map(|principal| Means { tenant: Arc::new(tenant), skill, principal }))
+        Ok(principal.map(|principal| Means { tenant: Arc::new(tenant), skill, principal, attempt, begun }))
     }
 
     async fn run_again(&self, claimed: Claimed, means: Means) -> Result<(), EngineError> {
-        let Means { tenant, skill, principal } = means;
+        let Means { tenant, skill, principal, attempt, begun } = means;
         let permit = self.enter(&tenant, &principal, &skill).await?;
         let Claimed { mut task, kept, .. } = claimed;
         // Its input was looked at when it was sent.
@@ -113,12 +141,13 @@ impl Engine {
         let admitted = Admitted { permit, standing: Standing { principal, depth: 0 }, watch };
         let backlog = backlog(&task);
         if task.state == TaskState::Working {
-            task.attempt += 1;
+            task.attempt = attempt + 1;
         }
         task.state = TaskState::Working;
         task.updated_at = OffsetDateTime::now_utc();
         tracing::info!(task.id = %task.id, attempt = task.attempt, "running a task again");
-        let run = Run::new(self.clone(), tenant, skill, admitted, task, kept, backlog);
+        let mut run = Run::new(self.clone(), tenant, skill, admitted, task, kept, backlog);
+        run.begun = begun;
         let id = run.task.id;
         let (_, rest) = run.run_again().await?;
         // Who has followed it from here finds it running here.

@@ -40,10 +40,10 @@ pub struct LogPage {
 }
 
 /// Tasks shown of one trace.
-const TRACE: u32 = 500;
+const TRACE: u32 = 2_000;
 
 /// How long a cancel waits for the guest to be gone and the record to be written.
-const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Records of several writers may be committed a little out of order: who follows is shown this much again.
 const LOG_OVERLAP: Duration = Duration::from_secs(2);
@@ -52,7 +52,9 @@ impl Engine {
     /// A task of this tenant that this caller may see, by our id or by the id that the caller chose.
     pub async fn task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
         authorize(principal, Action::UseDoor, EngineError::TaskNotFound)?;
-        self.visible_task(tenant, principal, id).await
+        let task = self.visible_task(tenant, principal, id).await?;
+        // Who calls a pipeline sees the run, never its steps.
+        if task.step.is_some() { Err(EngineError::TaskNotFound) } else { Ok(task) }
     }
 
     /// For the control API: any task of the tenant.

@@ -1,5 +1,5 @@
-//! The control host: the API for tenants, keys, issuers of tokens, functions, secrets, tasks, logs, push
-//! notifications and usage, and the probes.
+//! The control host: the API for tenants, keys, issuers of tokens, functions, pipelines, secrets, tasks,
+//! logs, push notifications and usage, and the probes.
 
 mod card_keys;
 mod functions;
@@ -8,8 +8,10 @@ mod issuers;
 mod keys;
 mod logs;
 pub(crate) mod mcp;
+mod pipelines;
 mod pushes;
 mod query;
+mod runs;
 mod secrets;
 mod settings;
 mod tasks;
@@ -31,7 +33,7 @@ use crate::{cors, key_set, landing, mcp as door, metrics, probes, site};
 #[derive(OpenApi)]
 #[openapi(info(
     title = "Pleat control API",
-    description = "Tenants, keys, functions, secrets, tasks, logs and usage. Send a key as `Authorization: Bearer plt_…`."
+    description = "Tenants, keys, functions, pipelines, secrets, tasks, logs and usage. Send a key as `Authorization: Bearer plt_…`."
 ))]
 struct Description;
 
@@ -53,6 +55,15 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(functions::show, functions::delete))
         .routes(routes!(functions::versions))
         .routes(routes!(functions::rollback))
+        .routes(routes!(pipelines::deploy, pipelines::list))
+        .routes(routes!(pipelines::show, pipelines::delete))
+        .routes(routes!(pipelines::versions))
+        .routes(routes!(pipelines::activate))
+        .routes(routes!(pipelines::archive))
+        .routes(routes!(pipelines::draw))
+        .routes(routes!(pipelines::describe))
+        .routes(routes!(runs::run, runs::list))
+        .routes(routes!(runs::replay))
         .routes(routes!(tasks::list))
         .routes(routes!(tasks::show))
         .routes(routes!(tasks::cancel))

@@ -10,7 +10,7 @@ use http::{HeaderValue, StatusCode};
 use pleat_a2a::method::UnknownVersion;
 use pleat_a2a::{InvalidParams, error as rpc, jsonrpc, messages};
 use pleat_domain::{Failure, Reason, Task};
-use pleat_engine::{EngineError, Reached};
+use pleat_engine::{EngineError, Faults, Reached, Violation};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -274,14 +274,7 @@ impl From<EngineError> for Problem {
                 Self::plain(StatusCode::CONFLICT, "not_continuable", text).with_rpc(rpc::UNSUPPORTED_OPERATION)
             }
             EngineError::SkillNeeded(_) => Self::invalid(text),
-            EngineError::InvalidInput(violations) => {
-                let all: Vec<Value> = violations
-                    .iter()
-                    .map(|violation| json!({ "pointer": violation.pointer, "message": violation.message }))
-                    .collect();
-                let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "invalid_input", text);
-                Self { data: Some(Box::new(json!({ "violations": all }))), ..problem.with_rpc(rpc::INVALID_PARAMS) }
-            }
+            EngineError::InvalidInput(violations) => Self::invalid_input(text, &violations),
             EngineError::Invalid(_) => Self::invalid(text),
             EngineError::Exists { .. } => {
                 Self::plain(StatusCode::CONFLICT, "exists", text).with_rpc(rpc::INVALID_PARAMS)
@@ -294,6 +287,9 @@ impl From<EngineError> for Problem {
                 Self { data: Some(Box::new(json!({ "faults": faults }))), ..problem }
             }
             EngineError::NotDeployable(_) => Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text),
+            EngineError::BadPipeline(faults) => Self::invalid_pipeline(text, &faults),
+            EngineError::PipelineInUse { .. } => Self::plain(StatusCode::CONFLICT, "in_use", text),
+            EngineError::CannotReplay(_) => Self::plain(StatusCode::CONFLICT, "cannot_replay", text),
             EngineError::Describe(failure) => Self::describe(text, &failure),
             EngineError::KeyReused => {
                 Self::plain(StatusCode::CONFLICT, "idempotency_key_reused", text).with_rpc(rpc::INVALID_PARAMS)
@@ -336,6 +332,20 @@ impl Problem {
 
     fn overload(text: String) -> Self {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, "unavailable", text).with_rpc(rpc::LIMIT_EXCEEDED).retry(1)
+    }
+
+    fn invalid_input(text: String, violations: &[Violation]) -> Self {
+        let all: Vec<Value> = violations
+            .iter()
+            .map(|violation| json!({ "pointer": violation.pointer, "message": violation.message }))
+            .collect();
+        let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "invalid_input", text);
+        Self { data: Some(Box::new(json!({ "violations": all }))), ..problem.with_rpc(rpc::INVALID_PARAMS) }
+    }
+
+    fn invalid_pipeline(text: String, faults: &Faults) -> Self {
+        let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "invalid_pipeline", text);
+        Self { data: serde_json::to_value(faults).ok().map(Box::new), ..problem }
     }
 
     /// Where waiting helps it is 429, otherwise 403.

@@ -11,7 +11,7 @@ mod statement;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use pleat_domain::{Event, LogLine, Task, TaskId, TenantId};
 use sqlx::postgres::PgConnectOptions;
@@ -84,6 +84,7 @@ pub enum Written {
 pub struct Writer {
     queues: Vec<mpsc::Sender<Operation>>,
     waiting_bytes: Arc<AtomicUsize>,
+    commits: AtomicU64,
 }
 
 /// A commit on its way.
@@ -115,12 +116,13 @@ impl Writer {
             tracker.spawn(worker.run());
             sender
         });
-        Self { queues: queues.collect(), waiting_bytes }
+        Self { queues: queues.collect(), waiting_bytes, commits: AtomicU64::new(0) }
     }
 
     /// Returns after COMMIT.
     pub async fn commit(&self, commit: Commit) -> Result<Written, StoreError> {
         let queue = self.queue(commit.task.id).ok_or(StoreError::Closed)?;
+        self.commits.fetch_add(1, Ordering::Relaxed);
         let encoded = Encoded::new(commit);
         let claim = self.claim(encoded.bytes)?;
         let (reply, answer) = oneshot::channel();
@@ -130,6 +132,11 @@ impl Writer {
         })?;
         let span = tracing::info_span!(target: "pleat_trace", "commit");
         answer.instrument(span).await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// How many commits were asked for since it was started.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// Operations and bytes that are queued.

@@ -33,6 +33,7 @@ async fn every_command_has_help_with_an_example_of_itself() {
         "rollback",
         "delete",
         "call",
+        "pipeline",
         "tasks",
         "logs",
         "push",

@@ -164,6 +164,8 @@ const fn rest_card(path: &'static str) -> Row {
     rest("GET", path, Sent::Nothing, NO_KEY_STATUS, OK)
 }
 
+const PIPELINE: Sent = Sent::Json(r#"{"name":"private","steps":[{"id":"one","tool_name":"private"}]}"#);
+const ECHO: Sent = Sent::Json(r#"{"do":"echo","value":3}"#);
 const VALUE: Sent = Sent::Json(r#"{"value":"x"}"#);
 const POLICY: Sent = Sent::Json(r#"{"checks":[]}"#);
 const ISSUER: &str = r#"{"issuer":"https://id.example","scopes":["invoke"],"jwks":{"keys":[
@@ -223,7 +225,7 @@ pub const ROWS: &[Row] = &[
     rest_push("DELETE", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
     rest_card("/_a2a/rest/{tenant}/extendedAgentCard"),
     function("GET", Sent::Nothing),
-    function("POST", Sent::Json(r#"{"do":"echo","value":3}"#)),
+    function("POST", ECHO),
     open("control", "/"),
     open("control", "/healthz"),
     open("control", "/readyz"),
@@ -247,6 +249,20 @@ pub const ROWS: &[Row] = &[
     control("GET", "/api/v1/tenants/{tenant}/functions", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/functions/{name}", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/functions/{name}/versions", Sent::Nothing, "invoke", ("read", OK)),
+    Row {
+        query: "?activate=true",
+        ..control("POST", "/api/v1/tenants/{tenant}/pipelines", PIPELINE, "read", ("deploy", "201"))
+    },
+    control("GET", "/api/v1/tenants/{tenant}/pipelines", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/pipelines/{name}", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/pipelines/{name}/versions", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/pipelines/{name}/graph", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/pipelines/{name}/explain", Sent::Nothing, "invoke", ("read", OK)),
+    control("POST", "/api/v1/tenants/{tenant}/pipelines/{name}/activate", Sent::Nothing, "read", ("deploy", OK)),
+    control("POST", "/api/v1/tenants/{tenant}/pipelines/{name}/runs", ECHO, "read", ("invoke", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/pipelines/{name}/runs", Sent::Nothing, "invoke", ("read", OK)),
+    control("POST", "/api/v1/tenants/{tenant}/pipelines/{name}/archive", Sent::Nothing, "read", ("deploy", OK)),
+    control("DELETE", "/api/v1/tenants/{tenant}/pipelines/{name}", Sent::Nothing, "read", ("deploy", "204")),
     control("GET", "/api/v1/tenants/{tenant}/secrets", Sent::Nothing, "read", ("deploy", OK)),
     control("PUT", "/api/v1/tenants/{tenant}/secrets/{name}", VALUE, "read", ("deploy", "204")),
     control("DELETE", "/api/v1/tenants/{tenant}/secrets/{name}", Sent::Nothing, "read", ("deploy", "204")),
@@ -276,6 +292,12 @@ pub const ROWS: &[Row] = &[
     task("GET", "/api/v1/tenants/{tenant}/tasks/{id}/events", "invoke", "read"),
     task("GET", "/api/v1/tenants/{tenant}/tasks/{id}/trace", "invoke", "read"),
     task("POST", "/api/v1/tenants/{tenant}/tasks/{id}/cancel", "read", "deploy"),
+    // The task is no run of a pipeline.
+    Row {
+        sent: Sent::Json(r#"{"from":"one"}"#),
+        right: ("deploy", "400 invalid"),
+        ..task("POST", "/api/v1/tenants/{tenant}/tasks/{id}/replay", "read", "deploy")
+    },
     Row {
         right: ("deploy", "202"),
         ..task("POST", "/api/v1/tenants/{tenant}/tasks/{id}/pushes/{push}/retry", "read", "deploy")

@@ -48,6 +48,23 @@ async fn a_function_is_built_and_shipped_in_one_conversation() {
     assert_eq!(gone["isError"], true);
 }
 
+#[tokio::test]
+async fn a_pipeline_is_put_together_and_run_in_one_conversation() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let client = open(&server, &server.admin).await;
+    let deploy = |text: &str| client.call("deploy_pipeline", json!({ "definition": text, "activate": false }));
+    let broken = deploy("name: p\nsteps: [{id: a, tool_name: ech}]").await;
+    assert_eq!(broken["isError"], true, "{broken}");
+    assert!(broken["content"][0]["text"].as_str().unwrap().contains("there is no skill `ech`"), "{broken}");
+    let made = deploy("name: p\nsteps: [{id: a, tool_name: echo}]").await;
+    assert_eq!(made["structuredContent"]["state"], "draft", "{made}");
+    let run = client.call("run_pipeline", json!({ "name": "p", "input": { "x": 1 } })).await;
+    assert_eq!(run["structuredContent"]["artifacts"][0]["value"], json!({ "x": 1 }), "{run}");
+    let listed = client.call("list_pipelines", json!({})).await;
+    assert_eq!(listed["structuredContent"]["pipelines"][0]["skill"], "pipeline:p", "{listed}");
+}
+
 /// What a function asks for is not given to it by whoever deploys over this door.
 #[tokio::test]
 async fn nothing_is_granted_here() {
@@ -74,7 +91,7 @@ async fn a_key_sees_and_uses_what_it_may() {
     let server = TestServer::start().await;
     server.deploy_echo().await;
     let reader = open(&server, &server.read).await;
-    let read = ["list_functions", "list_tasks", "read_logs", "show_function"];
+    let read = ["list_functions", "list_pipelines", "list_tasks", "read_logs", "show_function"];
     assert_eq!(names(&reader.result("tools/list", json!({})).await), read);
     let refused = reader.ask("tools/call", json!({ "name": "delete_function", "arguments": { "name": "echo" } })).await;
     assert_eq!(refused["error"]["code"], -32053, "{refused}");

@@ -67,7 +67,8 @@ fn skill(skill: &CardSkill<'_>, source: &CardSource<'_>) -> Value {
     let mut view = Map::new();
     let mut put = |name: &str, value: Value| view.insert(name.to_owned(), value);
     put("id", json!(skill.name));
-    put("name", json!(skill.name));
+    // What kind of skill it is, the tags tell.
+    put("name", json!(skill.name.strip_prefix("pipeline:").unwrap_or(skill.name)));
     put("description", json!(skill.described()));
     // A required list may not be empty.
     put("tags", if skill.tags.is_empty() { json!(["function"]) } else { json!(skill.tags) });

@@ -2,7 +2,7 @@
 
 mod a2a;
 mod http;
-mod input;
+pub mod input;
 mod mcp;
 
 use std::time::Duration;
@@ -160,5 +160,5 @@ impl Call<'_> {
 
 /// For clap: a function, or a pipeline by its skill name.
 fn skill(text: &str) -> Result<String, pleat_domain::name::BadName> {
-    SkillName::parse(text.strip_prefix("pipeline:").unwrap_or(text)).map(|_| text.to_owned())
+    SkillName::parse_skill(text).map(|_| text.to_owned())
 }

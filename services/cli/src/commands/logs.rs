@@ -9,7 +9,7 @@ use pleat_domain::{SkillName, TaskId};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::arguments::skill_name;
+use crate::arguments::any_skill;
 use crate::client::Client;
 use crate::commands::{Context, parse};
 use crate::output::Output;
@@ -34,7 +34,7 @@ const MOST_MISSES: u32 = 20;
 #[command(after_help = EXAMPLES)]
 pub struct LogsArgs {
     /// Only this function's
-    #[arg(value_name = "NAME", value_parser = skill_name)]
+    #[arg(value_name = "NAME", value_parser = any_skill)]
     name: Option<SkillName>,
     /// Go on showing lines as they come
     #[arg(short, long)]

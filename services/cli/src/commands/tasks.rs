@@ -12,7 +12,7 @@ use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::arguments::skill_name;
+use crate::arguments::any_skill;
 use crate::commands::{Context, parse};
 use crate::output::{Table, moment};
 use crate::target::Role;
@@ -50,7 +50,7 @@ enum TasksCommand {
         #[arg(value_name = "ID")]
         id: TaskId,
     },
-    /// Show a task with the calls that its function has made
+    /// Show a task with the calls that its function has made, or a run with its steps
     #[command(after_help = "Examples:\n  pleat tasks trace task_01935b0e5f7a7c3e8a1d2b3c4d5e6f70")]
     Trace {
         #[arg(value_name = "ID")]
@@ -68,8 +68,8 @@ enum TasksCommand {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  pleat tasks list --skill hello --state failed -n 5")]
 struct ListArgs {
-    /// Only of this function
-    #[arg(long, value_name = "NAME", value_parser = skill_name)]
+    /// Only of this function, or pipeline:NAME
+    #[arg(long, value_name = "NAME", value_parser = any_skill)]
     skill: Option<SkillName>,
     /// Only in this state
     #[arg(long, value_name = "STATE", value_parser = state)]
@@ -93,9 +93,9 @@ struct ListArgs {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
-    tasks: Vec<TaskView>,
-    next_cursor: Option<String>,
+pub struct Page {
+    pub tasks: Vec<TaskView>,
+    pub next_cursor: Option<String>,
 }
 
 pub async fn run(args: &TasksArgs, context: &Context<'_>) -> Result<()> {
@@ -160,7 +160,7 @@ async fn cancel(id: TaskId, context: &Context<'_>) -> Result<()> {
 }
 
 /// For clap: a moment as the control API takes it.
-fn since(text: &str) -> Result<String, String> {
+pub fn since(text: &str) -> Result<String, String> {
     let moment = match ago(text) {
         Some(ago) => OffsetDateTime::now_utc() - ago,
         None => OffsetDateTime::parse(text, &Rfc3339)
@@ -181,7 +181,7 @@ fn ago(text: &str) -> Option<time::Duration> {
 }
 
 /// For clap.
-fn state(text: &str) -> Result<TaskState, String> {
+pub fn state(text: &str) -> Result<TaskState, String> {
     let found = TaskState::ALL.into_iter().find(|state| state.as_str() == text);
     let names: Vec<&str> = TaskState::ALL.into_iter().map(TaskState::as_str).collect();
     found.ok_or_else(|| format!("states are {}", names.join(", ")))

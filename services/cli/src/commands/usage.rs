@@ -8,7 +8,7 @@ use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 use time::{Duration, OffsetDateTime};
 
-use crate::arguments::skill_name;
+use crate::arguments::any_skill;
 use crate::commands::Context;
 use crate::output::{Table, size};
 use crate::target::Role;
@@ -25,7 +25,7 @@ pub struct UsageArgs {
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=400))]
     days: u16,
     /// Of this function only
-    #[arg(long, value_name = "NAME", value_parser = skill_name, conflicts_with = "all")]
+    #[arg(long, value_name = "NAME", value_parser = any_skill, conflicts_with = "all")]
     skill: Option<SkillName>,
     /// The sums of all tenants; needs the operator's key
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! The functions of the working directory, deployed when `pleat dev` starts and again whenever they are saved.
+//! The functions and pipelines of the working directory, deployed when `pleat dev` starts and again whenever they are saved.
 //!
 //! Files are looked at ten times a second rather than by the system's notifications: there are few of them, and looking
 //! works the same on every file system, in containers, over the network and with editors that save by renaming.
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::client::Client;
-use crate::commands::{deploy, parse};
+use crate::commands::{deploy, parse, pipeline};
 use crate::dev_file::DevFile;
 use crate::output::Output;
 use crate::package::{self, Kind, Package, project};
@@ -74,7 +74,10 @@ impl Watch {
             // A directory that cannot be looked at now may be there again at the next look.
             let found = tokio::task::spawn_blocking(move || look(&directory, &functions)).await.unwrap_or_default();
             self.forget(&found);
-            for (path, stamp) in found {
+            // Functions first: pipelines call them.
+            let (pipelines, functions): (Vec<_>, Vec<_>) =
+                found.into_iter().partition(|(path, _)| project::is_pipeline(path));
+            for (path, stamp) in functions.into_iter().chain(pipelines) {
                 if self.is_due(&path, stamp) {
                     self.act(&path, &since).await;
                 }
@@ -94,6 +97,10 @@ impl Watch {
     async fn act(&mut self, path: &Path, since: &BTreeMap<String, SystemTime>) {
         let seen = self.seen.entry(path.to_owned()).or_default();
         let first = seen.handled.is_none();
+        if project::is_pipeline(path) {
+            seen.handled = Some(seen.stamp.clone());
+            return self.act_on_pipeline(path).await;
+        }
         // What was a function and is none any more is deployed too, so that its author reads why it cannot be.
         seen.is_function |= project::is_function(path);
         if !seen.is_function {
@@ -121,9 +128,35 @@ impl Watch {
                     self.output.note(&format!("{name}: it asks for more than it was granted; to allow it: {grant}"));
                 }
                 self.remember(path, function);
+                self.look_again_at_pipelines();
             }
             Err(error) => self.output.complain(&report::text(&error.context(format!("{name} was not deployed")))),
         }
+    }
+
+    async fn act_on_pipeline(&mut self, path: &Path) {
+        let (started, name) = (Instant::now(), self.shown(path));
+        let uploaded = pipeline::deploy::upload(path, &self.client, &[("activate", "true")]).await;
+        match uploaded.and_then(parse::<pipeline::deploy::Deployed>) {
+            Ok(deployed) => {
+                let milliseconds = started.elapsed().as_millis();
+                let happened = match deployed.created {
+                    true => format!("deployed in {milliseconds} ms"),
+                    false => "unchanged".to_owned(),
+                };
+                let skill = format!("pipeline:{}", deployed.name);
+                self.output.note(&format!("{name}: {skill} v{} {happened}", deployed.version));
+                self.remember(path, skill);
+                self.look_again_at_pipelines();
+            }
+            Err(error) => self.output.complain(&report::text(&error.context(format!("{name} was not deployed")))),
+        }
+    }
+
+    /// Those that could not be deployed yet may have waited for this.
+    fn look_again_at_pipelines(&mut self) {
+        let waiting = self.seen.iter_mut().filter(|(path, seen)| seen.function.is_none() && project::is_pipeline(path));
+        waiting.for_each(|(_, seen)| seen.handled = None);
     }
 
     async fn deploy(&self, path: &Path) -> Result<Deployed> {
@@ -144,7 +177,11 @@ impl Watch {
         for path in gone {
             if let Some(function) = self.seen.remove(&path).and_then(|seen| seen.function) {
                 let name = self.shown(&path);
-                self.output.note(&format!("{name} is gone; `{function}` stays deployed: `pleat delete {function}`"));
+                let end = match function.strip_prefix("pipeline:") {
+                    Some(pipeline) => format!("pleat pipeline archive {pipeline}"),
+                    None => format!("pleat delete {function}"),
+                };
+                self.output.note(&format!("{name} is gone; `{function}` stays deployed: `{end}`"));
             }
         }
     }
@@ -180,7 +217,7 @@ fn look(directory: &Path, functions: &BTreeSet<PathBuf>) -> BTreeMap<PathBuf, St
         let files = if functions.contains(&path) { package::sources(&path) } else { vec![path.clone()] };
         (path, stamp_of(&files))
     };
-    project::candidates(directory).into_iter().map(stamp).collect()
+    project::candidates(directory).into_iter().chain(project::pipelines(directory)).map(stamp).collect()
 }
 
 fn stamp_of(files: &[PathBuf]) -> Stamp {

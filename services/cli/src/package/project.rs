@@ -1,4 +1,4 @@
-//! Which files of a directory are functions: what `pleat deploy` takes without being told, and what `pleat dev` watches.
+//! Which files of a directory are functions or pipelines: what `pleat deploy` takes without being told, and what `pleat dev` watches.
 //!
 //! A directory also has configurations, tests and scripts; none of them must become a skill that others can call.
 
@@ -11,6 +11,7 @@ use super::Kind;
 const LOOK_AT: u64 = 1 << 20;
 /// The first bytes of a component; those of a core module differ.
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
+const PIPELINE_ENDINGS: [&str; 3] = [".pipeline.yaml", ".pipeline.yml", ".pipeline.json"];
 /// A script that exports one of these says what it is.
 const SAYS_WHAT_IT_IS: [&str; 8] =
     ["description", "input", "title", "output", "examples", "tags", "capabilities", "visibility"];
@@ -36,6 +37,20 @@ fn may_be_function(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let aside = [".d.", ".config.", ".test.", ".spec."].iter().any(|part| name.contains(part));
     !name.starts_with('.') && !aside && path.is_file() && Kind::of(path).is_some()
+}
+
+/// Files at the top of the directory that are definitions of pipelines, by their names. In order.
+pub fn pipelines(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_pipeline(path)).collect();
+    found.sort();
+    found
+}
+
+pub fn is_pipeline(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let named = PIPELINE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    named && !name.starts_with('.') && path.is_file()
 }
 
 pub fn is_function(path: &Path) -> bool {

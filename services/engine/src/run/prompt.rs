@@ -13,13 +13,7 @@ impl Run {
     /// left by then has cancelled it, where `leaving_cancels`.
     pub(crate) async fn prompt(mut self, leaving_cancels: bool, done: oneshot::Sender<Result<Prompt, EngineError>>) {
         let mut call = Box::pin(self.call());
-        let grace = tokio::time::sleep(self.engine.inner.config.grace);
-        let early = tokio::select! {
-            biased;
-            report = &mut call => Some(report),
-            () = grace => None,
-        };
-        if let Some(report) = early {
+        if let Some(report) = self.early(&mut call).await {
             let _ = done.send(self.finish(report, Change::Insert).await.map(Prompt::Ended));
             return;
         }

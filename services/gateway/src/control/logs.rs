@@ -39,7 +39,7 @@ pub(crate) async fn list(State(app): State<App>, member: Member, uri: Uri) -> Re
 
 fn read(filter: &Filter) -> Result<LogQuery, Problem> {
     let invalid = |name: &str| Problem::invalid(format!("`{name}` is not valid"));
-    let skill = filter.skill.as_deref().map(SkillName::parse).transpose().map_err(|_| invalid("skill"))?;
+    let skill = filter.skill.as_deref().map(SkillName::parse_skill).transpose().map_err(|_| invalid("skill"))?;
     let task = filter.task.as_deref().map(str::parse::<TaskId>).transpose().map_err(|_| invalid("task"))?;
     let after = filter.after.as_deref().map(place_of).transpose()?;
     let limit = filter.limit.unwrap_or(100);

@@ -4,12 +4,13 @@
 //! A key sees and uses what it may use over the control API, and nothing more. What a function asks for is not granted
 //! here: that takes somebody who reads what is asked for.
 
+mod pipelines;
 mod tools;
 
 use std::sync::Arc;
 
 use pleat_domain::{Door, Principal, Scope, SkillName, TaskState, Visibility, json};
-use pleat_engine::{EngineError, Invocation, LogQuery, TaskQuery, Upload};
+use pleat_engine::{Callable, EngineError, Invocation, LogQuery, TaskQuery, Upload};
 use pleat_mcp::RpcError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -47,6 +48,9 @@ pub(crate) async fn call(peer: &Peer, name: &str, arguments: Option<&RawValue>) 
         "read_logs" => logs(peer, read(arguments)?).await,
         "rollback_function" => rollback(peer, read(arguments)?).await,
         "delete_function" => delete(peer, read(arguments)?).await,
+        "deploy_pipeline" => pipelines::deploy(peer, read(arguments)?).await,
+        "list_pipelines" => pipelines::list(peer).await,
+        "run_pipeline" => pipelines::run(peer, read(arguments)?).await,
         _ => tasks(peer, read(arguments)?).await,
     };
     match done {
@@ -61,6 +65,8 @@ fn is_mendable(error: &EngineError) -> bool {
         error,
         EngineError::NotDeployable(_)
             | EngineError::Describe(_)
+            | EngineError::BadPipeline(_)
+            | EngineError::Exists { .. }
             | EngineError::InvalidInput(_)
             | EngineError::Invalid(_)
             | EngineError::NotFound { .. }
@@ -73,7 +79,11 @@ fn failure(error: &EngineError) -> Value {
         EngineError::Describe(failure) => failure.detail.clone(),
         _ => None,
     };
-    json!({ "error": error.to_string(), "detail": detail })
+    let mut told = json!({ "error": error.to_string(), "detail": detail });
+    if let (EngineError::BadPipeline(faults), Some(told)) = (error, told.as_object_mut()) {
+        told.insert("faults".to_owned(), view(&faults.faults));
+    }
+    told
 }
 
 fn result(value: &Value, is_error: bool) -> Map<String, Value> {
@@ -174,22 +184,23 @@ struct Input {
 async fn invoke(peer: &Peer, wanted: Input) -> Result<Value, EngineError> {
     let catalog = peer.app.engine.catalog(&peer.tenant).await?;
     let skill = catalog.choose(&peer.principal, Some(&wanted.name))?;
-    let task = peer
-        .app
-        .engine
-        .send(Invocation {
-            tenant: Arc::clone(&peer.tenant),
-            principal: peer.principal.clone(),
-            skill,
-            input: json::raw(&wanted.input),
-            message: None,
-            context: None,
-            alias: None,
-            once: None,
-            push: None,
-            door: Door::Control,
-        })
-        .await?;
+    send(peer, skill, &wanted.input).await
+}
+
+async fn send(peer: &Peer, skill: Callable, input: &Value) -> Result<Value, EngineError> {
+    let invocation = Invocation {
+        tenant: Arc::clone(&peer.tenant),
+        principal: peer.principal.clone(),
+        skill,
+        input: json::raw(input),
+        message: None,
+        context: None,
+        alias: None,
+        once: None,
+        push: None,
+        door: Door::Control,
+    };
+    let task = peer.app.engine.send(invocation).await?;
     Ok(view(&TaskView::from(Arc::unwrap_or_clone(task))))
 }
 
@@ -206,7 +217,7 @@ struct Wanted {
 
 impl Wanted {
     fn skill(&self) -> Result<Option<SkillName>, EngineError> {
-        let parsed = self.name.as_deref().map(SkillName::parse).transpose();
+        let parsed = self.name.as_deref().map(SkillName::parse_skill).transpose();
         parsed.map_err(|fault| EngineError::Invalid(fault.to_string()))
     }
 }

@@ -24,6 +24,7 @@ struct Filter {
     context: Option<String>,
     caller: Option<String>,
     since: Option<String>,
+    steps: Option<bool>,
     limit: Option<u32>,
     cursor: Option<String>,
 }
@@ -35,18 +36,24 @@ struct Filter {
         ("context" = Option<String>, Query),
         ("caller" = Option<String>, Query, description = "As a task's `caller` has it"),
         ("since" = Option<String>, Query, description = "Changed then or later: a time as RFC 3339 writes it"),
+        ("steps" = Option<bool>, Query, description = "false: without the steps of pipelines"),
         ("limit" = Option<u32>, Query, description = "1 to 100, 50 by default"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before")),
     responses((status = 200, body = Tasks)), security(("key" = [])))]
 pub(crate) async fn list(State(app): State<App>, member: Member, uri: Uri) -> Result<Json<Tasks>, Problem> {
-    let page = app.engine.list_tasks(&member.tenant, &member.principal, read(&uri)?).await?;
+    page(&app, &member, read(&uri, true)?).await
+}
+
+pub(super) async fn page(app: &App, member: &Member, query: TaskQuery) -> Result<Json<Tasks>, Problem> {
+    let page = app.engine.list_tasks(&member.tenant, &member.principal, query).await?;
     let next_cursor = page.tasks.last().filter(|_| page.more).map(cursor_of);
     Ok(Json(Tasks { tasks: page.tasks.into_iter().map(TaskView::from).collect(), next_cursor }))
 }
 
-fn read(uri: &Uri) -> Result<TaskQuery, Problem> {
+/// `steps`: what is listed where nothing is said of steps.
+pub(super) fn read(uri: &Uri, steps: bool) -> Result<TaskQuery, Problem> {
     let filter: Filter = query::parse(uri)?;
-    let skill = filter.skill.as_deref().map(SkillName::parse).transpose();
+    let skill = filter.skill.as_deref().map(SkillName::parse_skill).transpose();
     let state = filter.state.map(|text| {
         TaskState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
             let all: Vec<&str> = TaskState::ALL.into_iter().map(TaskState::as_str).collect();
@@ -64,6 +71,7 @@ fn read(uri: &Uri) -> Result<TaskQuery, Problem> {
         skill: skill.map_err(|fault| Problem::invalid(fault.to_string()))?,
         state: state.transpose()?,
         context: context.map_err(|fault| Problem::invalid(fault.to_string()))?,
+        steps: filter.steps.unwrap_or(steps),
         limit,
         before: filter.cursor.as_deref().map(place_of).transpose()?,
     })

@@ -2,18 +2,18 @@
 
 mod card_keys;
 mod guards;
+pub(crate) mod pipelines;
 mod pushes;
 mod secrets;
+mod tasks;
 
 pub(crate) use card_keys::{CardKeyView, CardKeys};
 pub(crate) use guards::{FindingView, Findings, Policies, PolicyView, Replay};
 pub(crate) use pushes::{Deliveries, DeliveryView, PushKey, PushView, Pushes};
 pub(crate) use secrets::{NewValue, SecretView, Secrets, SettingView, Settings};
+pub(crate) use tasks::{TaskView, Tasks, Trace};
 
-use pleat_domain::task::Ask;
-use pleat_domain::{
-    Artifact, CardVersions, Failure, Grants, KeyLimits, Message, PlanName, Raw, Scopes, Task, Tenant, timestamp,
-};
+use pleat_domain::{CardVersions, Grants, KeyLimits, PlanName, Raw, Scopes, Tenant, timestamp};
 use pleat_engine::{DeployReport, IssuerRecord, KeyRecord, LogEntry, Skill, VersionRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -262,6 +262,9 @@ pub(crate) struct Deployed {
     #[schema(value_type = Object)]
     pub(crate) manifest: Value,
     pub(crate) took_ms: u64,
+    /// Active pipelines that the new version does not suit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Deployed {
@@ -279,6 +282,7 @@ impl Deployed {
             granted: report.granted,
             manifest: serde_json::to_value(&report.manifest).unwrap_or_default(),
             took_ms: u64::try_from(report.took.as_millis()).unwrap_or(u64::MAX),
+            warnings: report.warnings,
         }
     }
 }
@@ -386,78 +390,6 @@ pub(crate) struct Rollback {
 pub(crate) struct RolledBack {
     pub(crate) name: String,
     pub(crate) version: i32,
-}
-
-/// A task as its owner sees it: everything.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TaskView {
-    pub(crate) id: String,
-    /// None as long as its caller has been asked which one it wants.
-    pub(crate) skill: Option<String>,
-    pub(crate) version: Option<i32>,
-    pub(crate) state: String,
-    pub(crate) context_id: String,
-    pub(crate) parent_task_id: Option<String>,
-    pub(crate) caller: String,
-    pub(crate) door: String,
-    pub(crate) alias: Option<String>,
-    pub(crate) attempt: i16,
-    pub(crate) turn: i16,
-    #[schema(value_type = Object)]
-    pub(crate) input: Raw,
-    #[schema(value_type = Vec<Object>)]
-    pub(crate) artifacts: Vec<Artifact>,
-    #[schema(value_type = Option<Object>)]
-    pub(crate) failure: Option<Failure>,
-    #[schema(value_type = Option<Object>)]
-    pub(crate) ask: Option<Ask>,
-    #[schema(value_type = Vec<Object>)]
-    pub(crate) history: Vec<Message>,
-    pub(crate) cpu_us: i64,
-    pub(crate) wall_us: i64,
-    pub(crate) created_at: String,
-    pub(crate) updated_at: String,
-}
-
-impl From<Task> for TaskView {
-    fn from(task: Task) -> Self {
-        Self {
-            id: task.id.to_string(),
-            version: task.skill.as_ref().map(|_| task.version),
-            skill: task.skill.map(String::from),
-            state: task.state.as_str().to_owned(),
-            context_id: task.context.into(),
-            parent_task_id: task.parent.map(|id| id.to_string()),
-            caller: task.caller.to_string(),
-            door: task.door.as_str().to_owned(),
-            alias: task.alias,
-            attempt: task.attempt,
-            turn: task.turn,
-            input: task.input,
-            artifacts: task.artifacts,
-            failure: task.failure,
-            ask: task.ask,
-            history: task.history,
-            cpu_us: task.cpu_us,
-            wall_us: task.wall_us,
-            created_at: timestamp::format(task.created_at),
-            updated_at: timestamp::format(task.updated_at),
-        }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Tasks {
-    pub(crate) tasks: Vec<TaskView>,
-    pub(crate) next_cursor: Option<String>,
-}
-
-/// A task and the calls that came of it, oldest first; each names its parent.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Trace {
-    pub(crate) tasks: Vec<TaskView>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -33,7 +33,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         return called.await.map(|result| exchange.result(result));
     }
     let catalog = exchange.engine().catalog(exchange.tenant()).await?;
-    let skill = catalog.choose(&exchange.peer.principal, Some(&asked.name))?;
+    let skill = catalog.choose_tool(&exchange.peer.principal, &asked.name)?;
     let manifest = &skill.skill().manifest;
     let support = manifest.task_support();
     if exchange.is_stateless() {

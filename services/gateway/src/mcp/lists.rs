@@ -24,7 +24,7 @@ pub(super) async fn tools(exchange: &Exchange) -> Result<Reply, Problem> {
 pub(super) fn all_tools(exchange: &Exchange, catalog: &Catalog) -> Vec<Value> {
     of_each(exchange, catalog, |callable| {
         let skill = callable.skill();
-        vec![tool::view(skill.name.as_str(), &skill.manifest, exchange.version)]
+        vec![tool::view(&skill.tool_name(), &skill.manifest, exchange.version)]
     })
 }
 

@@ -1,4 +1,4 @@
-//! `pleat tasks trace`: a task as the tree of calls that came of it.
+//! `pleat tasks trace`: a task as the tree of calls that came of it, a run as the tree of its steps.
 
 use anyhow::Result;
 use pleat_domain::TaskId;
@@ -30,8 +30,13 @@ pub async fn run(id: TaskId, context: &Context<'_>) -> Result<()> {
 /// The task and, below it, those that name it as their parent. A parent is older than its children, so that this ends.
 fn add(task: &TaskView, depth: usize, all: &[TaskView], table: &mut Table) {
     let indent = "  ".repeat(depth);
-    table.row([format!("{indent}{}", task.skill_and_version()), task.state.clone(), task.took(), task.id.clone()]);
+    let label = task.step.as_deref().map(|label| format!("{label} ")).unwrap_or_default();
+    let skill = format!("{indent}{label}{}", task.skill_and_version());
+    table.row([skill, task.state.clone(), task.took(), task.id.clone()]);
     for child in all.iter().filter(|child| child.parent_task_id.as_deref() == Some(&task.id)) {
         add(child, depth + 1, all, table);
+    }
+    for step in task.run.iter().flat_map(|run| &run.skipped) {
+        table.row([format!("{indent}  {step}"), "skipped".to_owned(), "-".to_owned(), "-".to_owned()]);
     }
 }

@@ -18,6 +18,9 @@ pub struct TaskView {
     pub state: String,
     pub context_id: Option<String>,
     pub parent_task_id: Option<String>,
+    /// Which attempt at which step of a run it is.
+    pub step: Option<String>,
+    pub run: Option<RunView>,
     #[serde(default)]
     pub caller: String,
     #[serde(default)]
@@ -31,6 +34,13 @@ pub struct TaskView {
     pub wall_us: Option<i64>,
     pub created_at: Option<String>,
     pub updated_at: Option<String>,
+}
+
+/// What is kept with a run of a pipeline.
+#[derive(Deserialize)]
+pub struct RunView {
+    #[serde(default)]
+    pub skipped: Vec<String>,
 }
 
 #[derive(Deserialize)]

@@ -46,8 +46,27 @@ pub(super) const ALL: &[Tool] = &[
         changes: true,
     },
     Tool {
+        name: "deploy_pipeline",
+        description: "Deploy a pipeline from its definition as YAML or JSON text: `name`, `steps` with `id`, `tool_name` and \
+            `input_mapping`, and more. It is a draft unless `activate` is set; all faults are told at once, with their \
+            places",
+        properties: r#"{"definition": {"type": "string"},
+            "activate": {"type": "boolean", "description": "Make it a skill that others can call"}}"#,
+        required: &["definition"],
+        scope: Scope::Deploy,
+        changes: true,
+    },
+    Tool {
         name: "list_functions",
         description: "The functions that are deployed",
+        properties: "{}",
+        required: &[],
+        scope: Scope::Read,
+        changes: false,
+    },
+    Tool {
+        name: "list_pipelines",
+        description: "The pipelines with their states: draft, active or archived",
         properties: "{}",
         required: &[],
         scope: Scope::Read,
@@ -77,6 +96,14 @@ pub(super) const ALL: &[Tool] = &[
         properties: r#"{"name": {"type": "string"}, "version": {"type": "integer"}}"#,
         required: &["name"],
         scope: Scope::Deploy,
+        changes: true,
+    },
+    Tool {
+        name: "run_pipeline",
+        description: "Run a pipeline, a draft too, and get its task with the output",
+        properties: r#"{"name": {"type": "string"}, "input": {"description": "Whatever the pipeline takes"}}"#,
+        required: &["name"],
+        scope: Scope::Invoke,
         changes: true,
     },
     Tool {

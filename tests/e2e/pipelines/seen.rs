@@ -1,0 +1,98 @@
+//! What is seen of a run: everything by its owner, its state and its result by its caller.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{PIPELINES, echo, output, server};
+use crate::harness::{Stream, TestServer};
+
+const TWO: &str = "name: two\nsteps: [{id: a, tool_name: probe}, {id: b, tool_name: echo}]";
+
+#[tokio::test]
+async fn the_caller_sees_the_run_and_never_its_steps() {
+    let server = server().await;
+    server.activate(TWO).await;
+    let sent = json!({ "skill": "pipeline:two", "message": echo(json!(1)) });
+    let (_, answer) = server.rpc_as(&server.invoke, "tasks/send", sent).await;
+    let run = json!({ "id": answer["result"]["id"] });
+    let steps: Vec<Value> = server.trace_of(&run).await.into_iter().skip(1).collect();
+    assert_eq!(steps.len(), 2);
+    for (step, label) in steps.iter().zip(["a#1", "b#1"]) {
+        assert_eq!((&step["step"], &step["door"]), (&json!(label), &json!("pipeline")), "{step}");
+        for key in ["input", "artifacts", "wallUs", "attempt", "createdAt"] {
+            assert!(!step[key].is_null(), "{key}: {step}");
+        }
+        for key in [&server.invoke, &server.admin] {
+            let (_, got) = server.rpc_as(key, "tasks/get", json!({ "id": step["id"] })).await;
+            assert_eq!(got["error"]["code"], -32001, "{got}");
+            let (_, got) = server.rpc_as(key, "tasks/cancel", json!({ "id": step["id"] })).await;
+            assert_eq!(got["error"]["code"], -32001, "{got}");
+        }
+    }
+    let list = server.client.get(format!("{}/_a2a/rest/tasks", server.tenant_url())).bearer_auth(&server.invoke);
+    let listed: Value = list.header("a2a-version", "1.0").send().await.unwrap().json().await.unwrap();
+    let ids: Vec<&Value> = listed["tasks"].as_array().unwrap().iter().map(|task| &task["id"]).collect();
+    assert_eq!(ids, [&run["id"]], "{listed}");
+    let all = server.api(Method::GET, "/tenants/acme/tasks", &server.read, None).await.1;
+    assert_eq!(all["tasks"].as_array().unwrap().len(), 3);
+    let tops = server.api(Method::GET, "/tenants/acme/tasks?steps=false", &server.read, None).await.1;
+    assert_eq!(tops["tasks"].as_array().unwrap().len(), 1);
+}
+
+async fn followed(server: &TestServer, input: Value) -> Vec<Value> {
+    let url = format!("{}/api/v1{PIPELINES}/two/runs", server.url);
+    let request = server.client.post(url).bearer_auth(&server.admin).header("accept", "text/event-stream");
+    let frames = Stream::of(request.json(&input).send().await.unwrap()).all().await;
+    frames.into_iter().map(|frame| frame.data["body"].clone()).collect()
+}
+
+#[tokio::test]
+async fn the_owner_follows_the_steps_and_the_caller_does_not() {
+    let server = server().await;
+    server.activate(&format!("{TWO}\noutput: {{x: $steps.b}}").replace("id: b", "id: b, when: $steps.a > 1")).await;
+    let told = |events: &[Value]| -> Vec<String> {
+        let steps = events.iter().filter_map(|body| body.get("step"));
+        steps.map(|step| format!("{} {}", step["step"].as_str().unwrap(), step["phase"].as_str().unwrap())).collect()
+    };
+    let events = followed(&server, echo(json!(2))).await;
+    assert_eq!(told(&events), ["a started", "a finished", "b started", "b finished"], "{events:#?}");
+    let finished = events.iter().find(|body| body["step"]["phase"] == "finished").unwrap();
+    assert!(finished["step"]["task"].as_str().unwrap().starts_with("task_"), "{finished}");
+    let events = followed(&server, echo(json!(1))).await;
+    assert_eq!(told(&events), ["a started", "a finished", "b skipped"]);
+    let events = followed(&server, json!({ "do": "panic" })).await;
+    assert_eq!(told(&events), ["a started", "a failed"]);
+    assert_eq!(events.iter().find_map(|body| body["step"].get("code")), Some(&json!("trap")));
+
+    let request = server.client.post(format!("{}/pipeline:two", server.tenant_url()));
+    let request = request.header("accept", "text/event-stream").json(&echo(json!(2)));
+    let frames = Stream::of(request.send().await.unwrap()).all().await;
+    assert!(frames.iter().all(|frame| frame.data["body"].get("step").is_none()), "{frames:#?}");
+    let sent = json!({ "skill": "pipeline:two", "message": echo(json!(2)) });
+    let frames = server.rpc_stream("", "tasks/sendSubscribe", sent, None).await.all().await;
+    assert!(!format!("{frames:?}").contains("\"step\""), "{frames:#?}");
+}
+
+#[tokio::test]
+async fn the_stream_of_the_last_step_is_the_runs_stream() {
+    let server = server().await;
+    server.activate("name: talk\nsteps: [{id: a, tool_name: echo}, {id: b, tool_name: probe}]").await;
+    let input = json!({ "do": "emit", "chunks": 3, "delay_ms": 300 });
+    let sent = json!({ "skill": "pipeline:talk", "message": input });
+    let frames = server.rpc_stream("", "tasks/sendSubscribe", sent, None).await.all().await;
+    let chunks: Vec<&Value> = frames
+        .iter()
+        .filter(|frame| frame.data["result"]["artifact"]["name"] == "pipeline:talk-stream")
+        .map(|frame| &frame.data)
+        .collect();
+    assert!(chunks.len() >= 2, "they come as they are said: {frames:#?}");
+    let id = frames[0].data["result"]["id"].as_str().unwrap();
+    let task = server.task(id).await;
+    let names: Vec<&Value> = task["artifacts"].as_array().unwrap().iter().map(|artifact| &artifact["name"]).collect();
+    assert_eq!(names[0], "pipeline:talk-stream", "{task:#}");
+
+    server.activate("name: talk\nsteps: [{id: b, tool_name: probe}, {id: a, tool_name: echo}]").await;
+    let run = server.run("talk", json!({ "do": "emit", "chunks": 3, "delay_ms": 1 })).await;
+    assert_eq!(run["artifacts"].as_array().unwrap().len(), 1, "an inner step's stream is nobody's: {run:#}");
+    output(&run);
+}

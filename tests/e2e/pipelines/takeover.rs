@@ -1,0 +1,119 @@
+//! `kill -9` of the node that drives a run: another one goes on behind the last finished step.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::cluster::{Cluster, Node};
+use crate::harness::read;
+
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// The second step takes long; an inner run has a step before and a long one.
+const LONG: &str = "
+name: long
+steps:
+  - {id: a, tool_name: probe, input_mapping: {do: 'literal:random'}}
+  - parallel:
+      - {id: b, tool_name: probe, input_mapping: {do: 'literal:sleep', ms: $input.ms}}
+      - {id: c, tool_name: 'pipeline:inner', input_mapping: $input}
+  - {id: d, tool_name: probe, input_mapping: {do: 'literal:echo', value: $steps.a}}
+output: {a: $steps.a, d: $steps.d}
+";
+const INNER: &str = "
+name: inner
+steps:
+  - {id: x, tool_name: probe, input_mapping: {do: 'literal:random'}}
+  - {id: y, tool_name: probe, input_mapping: {do: 'literal:sleep', ms: $input.ms}}
+";
+
+async fn define(cluster: &Cluster, text: &str) {
+    let request = cluster.api(0, Method::POST, "/tenants/acme/pipelines?activate=true").bearer_auth(&cluster.key);
+    let (status, body) = read(request.body(text.to_owned()).send().await.unwrap()).await;
+    assert_eq!(status, 201, "{body:#}");
+}
+
+async fn trace(cluster: &Cluster, run: &str) -> Vec<Value> {
+    let request = cluster.api(0, Method::GET, &format!("/tenants/acme/tasks/{run}/trace")).bearer_auth(&cluster.key);
+    read(request.send().await.unwrap()).await.1["tasks"].as_array().cloned().unwrap_or_default()
+}
+
+fn with<'a>(trace: &'a [Value], label: &str) -> Vec<&'a Value> {
+    trace.iter().filter(|task| task["step"] == label).collect()
+}
+
+#[tokio::test]
+async fn a_run_goes_on_behind_its_last_finished_step_and_so_does_one_within_it() {
+    let mut cluster = Cluster::start(2).await;
+    define(&cluster, INNER).await;
+    define(&cluster, LONG).await;
+    let (run, _) = cluster.begin(0, "pipeline:long", json!({ "ms": 6_000 })).await;
+    // Both long steps are recorded, so that they are known to have begun.
+    let begun = async || {
+        let trace = trace(&cluster, &run).await;
+        (with(&trace, "b#1").len() == 1 && with(&trace, "y#1").len() == 1).then_some(trace)
+    };
+    let (before, _) = cluster.until("the long steps", begun).await;
+    cluster.nodes.remove(0).kill();
+    let ended = async || Some(cluster.task(0, &run).await).filter(|task| task["state"] != "working");
+    let (task, _) = cluster.until("the end of the run", ended).await;
+    assert_eq!(task["state"], "completed", "{task:#}");
+    let after = trace(&cluster, &run).await;
+    for label in ["a#1", "x#1"] {
+        let (old, new) = (with(&before, label), with(&after, label));
+        assert_eq!(new.len(), 1, "what has finished is not called again: {label}");
+        assert_eq!(old[0]["artifacts"], new[0]["artifacts"]);
+    }
+    let value = task["artifacts"].as_array().unwrap().last().unwrap()["value"].clone();
+    assert_eq!(value["a"], value["d"], "it went on with the answer from before: {task:#}");
+    assert_eq!(with(&after, "c#1").len(), 1, "the inner run is the same task: {after:#?}");
+    for label in ["b", "y"] {
+        assert_eq!(with(&after, &format!("{label}#1"))[0]["failure"]["reason"], "node_lost", "{label}");
+        assert_eq!(with(&after, &format!("{label}#2"))[0]["state"], "completed", "{label}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_of_short_steps_calls_none_of_them_twice_and_a_cancel_outlives_the_node() {
+    let mut cluster = Cluster::start(2).await;
+    let steps: Vec<String> = (0..20)
+        .map(|step| format!("{{id: s{step}, tool_name: probe, input_mapping: {{do: 'literal:sleep', ms: 200}}}}"))
+        .collect();
+    define(&cluster, &format!("name: short\nsteps: [{}]", steps.join(", "))).await;
+    let (run, _) = cluster.begin(0, "pipeline:short", json!(null)).await;
+    let (canceled, _) = cluster.begin(0, "pipeline:short", json!(null)).await;
+    let some = async || {
+        let trace = trace(&cluster, &run).await;
+        (trace.len() > 5).then_some(trace)
+    };
+    let (before, _) = cluster.until("a few steps", some).await;
+    cluster.nodes.remove(0).kill();
+    let (_, answer) = cluster.rpc(0, "tasks/cancel", json!({ "id": canceled })).await;
+    assert_eq!(answer["result"]["status"]["state"], "canceled", "{answer}");
+    let stream = cluster.events(0, &run, 0).await;
+    tokio::time::timeout(PATIENCE, stream.all()).await.expect("the stream ends");
+    assert_eq!(cluster.task(0, &run).await["state"], "completed");
+    let after = trace(&cluster, &run).await;
+    assert_eq!(after.len(), 21, "each step has one row");
+    for step in &before {
+        assert!(after.iter().any(|task| task["id"] == step["id"]), "{step}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_outlives_the_stop_of_the_only_node() {
+    let mut cluster = Cluster::start_with(crate::harness::database().await, 1, &[("PLEAT_DRAIN_MS", "100")]).await;
+    let step = |id: &str| format!("{{id: {id}, tool_name: probe, input_mapping: {{do: 'literal:sleep', ms: 1500}}}}");
+    define(&cluster, &format!("name: steady\nsteps: [{}, {}, {}]", step("a"), step("b"), step("c"))).await;
+    let (run, _) = cluster.begin(0, "pipeline:steady", json!(null)).await;
+    let first = async || trace(&cluster, &run).await.iter().any(|task| task["state"] == "completed").then_some(());
+    cluster.until("a first step", first).await;
+    cluster.nodes.remove(0).server.signal("TERM");
+    cluster.nodes.push(Node::start(&cluster.database).await);
+    let ended = async || Some(cluster.task(0, &run).await).filter(|task| task["state"] != "working");
+    let (task, _) = cluster.until("the end of the run", ended).await;
+    assert_eq!(task["state"], "completed", "{task:#}");
+    let after = trace(&cluster, &run).await;
+    assert_eq!(with(&after, "a#1").len(), 1, "{after:#?}");
+}
