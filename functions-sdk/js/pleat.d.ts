@@ -170,6 +170,8 @@ declare namespace Pleat {
     annotations?: { [key: string]: Json };
     visibility?: 'public' | 'listed' | 'unlisted';
     capabilities?: Capabilities;
+    /** A guardrail policy; one that the tenant sets for the function takes its place. */
+    guardrails?: Record<string, unknown>;
     limits?: { cpuMs?: number; wallMs?: number; memoryBytes?: number; outputBytes?: number };
     resources?: Json[];
     resourceTemplates?: Json[];

@@ -4,6 +4,7 @@
 
 mod call;
 mod deploy;
+mod guard;
 mod help;
 mod issuers;
 mod keys;

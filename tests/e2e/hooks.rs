@@ -54,6 +54,9 @@ async fn a_denied_result_does_not_leave() {
     let (server, censor) = censored().await;
     let input = json!({ "do": "echo", "value": "leak" });
     let answer = server.rpc("tasks/send", json!({ "skill": "probe", "message": input })).await;
+    assert_eq!(answer["error"]["code"], -32050, "{answer}");
+    let id = answer["error"]["data"]["taskId"].as_str().unwrap();
+    let answer = server.rpc("tasks/get", json!({ "id": id })).await;
     assert_eq!(answer["result"]["status"]["state"], "failed", "{answer}");
     assert_eq!(answer["result"]["metadata"]["failure"]["reason"], "blocked");
     assert_eq!(answer["result"]["artifacts"], json!([]));

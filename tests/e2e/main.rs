@@ -24,6 +24,7 @@ mod cli;
 mod clients;
 mod control;
 mod docs;
+mod guardrails;
 mod harness;
 mod hooks;
 mod http_door;

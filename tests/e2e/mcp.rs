@@ -19,4 +19,6 @@ mod streams;
 mod tasks;
 mod tools;
 
-use client::{Client, Modern, initialize_params};
+pub use client::{Client, Modern};
+
+use client::initialize_params;

@@ -13,13 +13,16 @@ pub(crate) struct MetadataView<'a> {
     /// JSON Schema of the answer that is waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     schema: Option<&'a RawValue>,
+    /// The rules of guardrails that found something.
+    #[serde(rename = "guardrailWarnings", skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [String],
 }
 
 impl<'a> MetadataView<'a> {
-    pub(crate) fn new(failure: Option<&'a Failure>, ask: Option<&'a Ask>) -> Option<Self> {
+    pub(crate) fn new(failure: Option<&'a Failure>, ask: Option<&'a Ask>, warnings: &'a [String]) -> Option<Self> {
         let failure = failure.map(FailureView::new);
         let schema = ask.and_then(|ask| ask.schema.as_deref());
-        (failure.is_some() || schema.is_some()).then_some(Self { failure, schema })
+        (failure.is_some() || schema.is_some() || !warnings.is_empty()).then_some(Self { failure, schema, warnings })
     }
 }
 

@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use pleat_domain::{CardVersions, PlanName, SettingName, SkillName, TenantSlug};
 
 use crate::commands::{
-    call, card, completions, deploy, functions, init, issuers, keys, logs, mcp, pipeline, push, secrets, settings,
-    tasks, tenants, usage, version,
+    call, card, completions, deploy, functions, guard, init, issuers, keys, logs, mcp, pipeline, push, secrets,
+    settings, tasks, tenants, usage, version,
 };
 use crate::config::show;
 use crate::node_args::NodeArgs;
@@ -81,6 +81,7 @@ pub enum Command {
     Tasks(tasks::TasksArgs),
     Logs(logs::LogsArgs),
     Push(push::PushArgs),
+    Guard(guard::GuardArgs),
     Secrets(secrets::SecretsArgs),
     Settings(settings::SettingsArgs),
     Keys(keys::KeysArgs),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use reqwest::header::{AUTHORIZATION, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response, Url};
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -104,6 +104,11 @@ impl Client {
 
     pub async fn put(&self, url: Url, body: &Value) -> Result<Value> {
         self.answer(self.request(Method::PUT, url).json(body)).await
+    }
+
+    /// JSON exactly as it was written, so that what is said of its places is true.
+    pub async fn send_text(&self, method: Method, url: Url, text: String) -> Result<Value> {
+        self.answer(self.request(method, url).header(CONTENT_TYPE, "application/json").body(text)).await
     }
 
     pub async fn delete(&self, url: Url) -> Result<Value> {

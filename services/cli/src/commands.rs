@@ -5,6 +5,7 @@ pub mod card;
 pub mod completions;
 pub mod deploy;
 pub mod functions;
+pub mod guard;
 pub mod init;
 pub mod issuers;
 pub mod keys;
@@ -72,6 +73,7 @@ pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Logs(args) => logs::run(args, context).await,
         Command::Pipeline(args) => pipeline::run(args, context).await,
         Command::Push(args) => push::run(args, context).await,
+        Command::Guard(args) => guard::run(args, context).await,
         Command::Secrets(args) => secrets::run(args, context).await,
         Command::Settings(args) => settings::run(args, context).await,
         Command::Issuers(args) => issuers::run(args, context).await,

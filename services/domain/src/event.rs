@@ -34,6 +34,16 @@ pub struct StatusChange {
     pub failure: Option<Failure>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ask: Option<Ask>,
+    /// The rules of guardrails that the caller is warned of.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
+}
+
+impl StatusChange {
+    /// A change that needs no words.
+    pub const fn to(state: TaskState) -> Self {
+        Self { state, failure: None, ask: None, warnings: Vec::new() }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

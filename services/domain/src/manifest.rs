@@ -41,6 +41,9 @@ pub struct Manifest {
     pub prompts: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<CallLimits>,
+    /// A guardrail policy. One that is set for the skill takes its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guardrails: Option<Value>,
 }
 
 /// Whether a call is answered with a task, at a door where the caller can take either.
@@ -207,6 +210,7 @@ mod tests {
             resource_templates: vec![Value::Null],
             prompts: vec![Value::Null],
             limits: Some(CallLimits::MOST),
+            guardrails: Some(Value::Null),
             ..Manifest::default()
         };
         let written = serde_json::to_value(&full).unwrap();

@@ -220,6 +220,17 @@ impl ClientKind {
     }
 }
 
+/// What guardrails noted on a task.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct GuardNotes {
+    /// The rules that the caller is warned of.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
+    /// Which value has which placeholder, by hashes; never leaves the platform.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub numbering: Option<Raw>,
+}
+
 /// A task with all that is kept of it.
 #[derive(Debug, Clone)]
 pub struct Task {
@@ -246,6 +257,7 @@ pub struct Task {
     /// The messages of all turns, oldest first; empty when `input` says it all.
     pub history: Vec<Message>,
     pub artifacts: Vec<Artifact>,
+    pub guard: Option<GuardNotes>,
     pub attempt: i16,
     pub turn: i16,
     /// 0: no event rows were stored, the events follow from the task itself.
@@ -257,16 +269,26 @@ pub struct Task {
 }
 
 impl Task {
+    /// The rules of guardrails that the caller is warned of.
+    pub fn warnings(&self) -> &[String] {
+        self.guard.as_ref().map_or(&[], |notes| notes.warnings.as_slice())
+    }
+
     /// The events of a task that finished without storing any: what a subscriber would have seen.
     pub fn derived_events(&self) -> Vec<Event> {
-        let working = StatusChange { state: TaskState::Working, failure: None, ask: None };
+        let working = StatusChange::to(TaskState::Working);
         let mut bodies = vec![(self.created_at, EventBody::Status(working))];
         for artifact in &self.artifacts {
             let chunk = ArtifactChunk { artifact: artifact.clone(), append: false, last: true };
             bodies.push((self.updated_at, EventBody::Artifact(chunk)));
         }
         if self.state != TaskState::Working && self.state != TaskState::Submitted {
-            let change = StatusChange { state: self.state, failure: self.failure.clone(), ask: self.ask.clone() };
+            let change = StatusChange {
+                state: self.state,
+                failure: self.failure.clone(),
+                ask: self.ask.clone(),
+                warnings: self.warnings().to_vec(),
+            };
             bodies.push((self.updated_at, EventBody::Status(change)));
         }
         (1..).zip(bodies).map(|(seq, (at, body))| Event { seq, at, body }).collect()
@@ -343,6 +365,7 @@ mod tests {
             state: TaskState::Completed,
             failure: None,
             ask: None,
+            guard: None,
             input: crate::json::raw("x"),
             history: Vec::new(),
             artifacts: vec![Artifact::of_blocks("old", Vec::new())],
@@ -360,7 +383,7 @@ mod tests {
             let artifact = Artifact::of_blocks(name, vec![Block::text(text)]);
             EventBody::Artifact(ArtifactChunk { artifact, append, last: false })
         };
-        let status = |state| EventBody::Status(StatusChange { state, failure: None, ask: None });
+        let status = |state| EventBody::Status(StatusChange::to(state));
         let bodies = [
             status(TaskState::Working),
             chunk("talk", "a", false),

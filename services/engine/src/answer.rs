@@ -73,9 +73,8 @@ impl Engine {
     }
 
     /// Continues a waiting task with what its caller or its caller's client said.
-    pub async fn answer_turn(&self, turn: Turn, reply: Option<Raw>) -> Result<Going, EngineError> {
+    pub async fn answer_turn(&self, turn: Turn) -> Result<Going, EngineError> {
         let mut run = self.readmit(turn).await?;
-        run.reply = reply;
         run.ear = self.inner.ears.of(run.task.id);
         let recorded = self.spawn(run.span(), Run::resume(run)).await?;
         // Who waits here for the answer is not told by another node.

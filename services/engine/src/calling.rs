@@ -138,6 +138,7 @@ fn refusal(error: EngineError) -> CallError {
             failed("forbidden", "the caller may not call this skill".to_owned())
         }
         EngineError::InvalidInput(_) => failed("invalid_input", error.to_string()),
+        EngineError::Guarded(_) => failed("blocked", error.to_string()),
         EngineError::Blocked(reason) => failed("blocked", reason),
         EngineError::LimitReached(_) => failed("limit_reached", error.to_string()),
         EngineError::Internal(source) => {

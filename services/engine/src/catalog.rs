@@ -11,6 +11,7 @@ use pleat_domain::{
     CallLimits, Grants, Manifest, PipelineState, Principal, SkillName, Tenant, TenantId, VersionHash, Visibility,
 };
 use pleat_egress::HostGrants;
+use pleat_guardrails::Guard;
 use pleat_pipelines::{Definition, Plan};
 use pleat_policy::Action;
 use pleat_runtime::VersionRef;
@@ -21,6 +22,7 @@ use tokio::sync::watch;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::hub::lock;
+use crate::policies::Policies;
 use crate::schema::Schema;
 
 /// A deployed version of a function or of a pipeline, with everything compiled that a call needs.
@@ -39,6 +41,8 @@ pub struct Skill {
     pub(crate) output: Schema,
     /// The granted hosts, read.
     pub(crate) hosts: HostGrants,
+    /// The guardrails that hold for it.
+    pub(crate) guard: Arc<Guard>,
 }
 
 /// What a call of a skill leads to.
@@ -58,7 +62,7 @@ pub(crate) struct Pipeline {
 const PIPELINE_TAG: &str = "pipeline";
 
 impl Skill {
-    pub(crate) fn from_row(row: ActiveFunction) -> Result<Self, EngineError> {
+    pub(crate) fn from_row(row: ActiveFunction, policies: &Policies) -> Result<Self, EngineError> {
         let corrupt = |what: String| EngineError::Internal(what.into());
         let manifest: Manifest = serde_json::from_str(&row.manifest).map_err(|error| corrupt(error.to_string()))?;
         let input = Schema::compile(manifest.input.as_ref()).map_err(corrupt)?;
@@ -66,6 +70,7 @@ impl Skill {
         let language = row.language.parse().map_err(|_| corrupt(format!("unknown language `{}`", row.language)))?;
         let hosts = HostGrants::parse(row.grants.hosts.iter().map(String::as_str));
         let hosts = hosts.map_err(|error| corrupt(error.to_string()))?;
+        let guard = policies.guard_of(&row.name, &manifest)?;
         let code = VersionRef { hash: row.hash, language, file_name: row.file_name.clone() };
         Ok(Self {
             name: row.name,
@@ -80,10 +85,11 @@ impl Skill {
             input,
             output,
             hosts,
+            guard,
         })
     }
 
-    pub(crate) fn from_pipeline(row: &PipelineRow) -> Result<Self, EngineError> {
+    pub(crate) fn from_pipeline(row: &PipelineRow, policies: &Policies) -> Result<Self, EngineError> {
         let corrupt = |what: String| EngineError::Internal(what.into());
         let definition = pleat_pipelines::parse(&row.definition).map_err(|faults| corrupt(faults.to_string()))?;
         let manifest = Manifest {
@@ -97,8 +103,10 @@ impl Skill {
         let input = Schema::compile(manifest.input.as_ref()).map_err(corrupt)?;
         let output = Schema::compile(manifest.output.as_ref()).map_err(corrupt)?;
         let plan = Arc::new(Plan::from(definition.clone()));
+        let name = SkillName::pipeline(&row.name);
+        let guard = policies.guard_of(&name, &manifest)?;
         Ok(Self {
-            name: SkillName::pipeline(&row.name),
+            name,
             version: row.version,
             hash: row.hash,
             manifest,
@@ -110,6 +118,7 @@ impl Skill {
             input,
             output,
             hosts: HostGrants::default(),
+            guard,
         })
     }
 
@@ -158,6 +167,7 @@ pub struct Catalog {
     /// Pipelines that run only when they are asked for directly.
     pub(crate) drafts: BTreeMap<SkillName, Arc<Skill>>,
     pub updated_at: OffsetDateTime,
+    pub(crate) policies: Policies,
 }
 
 impl Catalog {
@@ -318,11 +328,12 @@ impl Catalogs {
 
 async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
     let rows = store.catalog().await?;
+    let policies = Policies::read(&rows.policies)?;
     let (mut skills, mut drafts) = (BTreeMap::new(), BTreeMap::new());
     let mut updated_at = OffsetDateTime::UNIX_EPOCH;
     for row in rows.functions {
         let name = row.name.clone();
-        match Skill::from_row(row) {
+        match Skill::from_row(row, &policies) {
             Ok(skill) => {
                 updated_at = updated_at.max(skill.updated_at);
                 skills.insert(name, Arc::new(skill));
@@ -334,7 +345,7 @@ async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
     }
     for row in rows.pipelines {
         let (state, changed) = (row.state, row.updated_at);
-        match Skill::from_pipeline(&row) {
+        match Skill::from_pipeline(&row, &policies) {
             Ok(skill) => {
                 let place = if state == PipelineState::Active { &mut skills } else { &mut drafts };
                 updated_at = if state == PipelineState::Active { updated_at.max(changed) } else { updated_at };
@@ -345,7 +356,7 @@ async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
             }
         }
     }
-    Ok(Catalog { generation: rows.generation, skills, drafts, updated_at })
+    Ok(Catalog { generation: rows.generation, skills, drafts, updated_at, policies })
 }
 
 impl Engine {
@@ -372,9 +383,12 @@ impl Engine {
             return Ok(Arc::clone(skill));
         }
         let (store, unknown) = (self.tenant_store(tenant), || EngineError::UnknownSkill(name.to_string()));
+        let policies = &catalog.policies;
         let skill = match name.as_pipeline().and_then(|name| SkillName::parse(name).ok()) {
-            Some(name) => Skill::from_pipeline(&store.pipeline_at(&name, version).await?.ok_or_else(unknown)?)?,
-            None => Skill::from_row(store.version(name, version).await?.ok_or_else(unknown)?)?,
+            Some(name) => {
+                Skill::from_pipeline(&store.pipeline_at(&name, version).await?.ok_or_else(unknown)?, policies)?
+            }
+            None => Skill::from_row(store.version(name, version).await?.ok_or_else(unknown)?, policies)?,
         };
         Ok(Arc::new(skill))
     }

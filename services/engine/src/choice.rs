@@ -15,6 +15,8 @@ use time::OffsetDateTime;
 use crate::catalog::Skill;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
+use crate::findings::Circumstances;
+use crate::hub::lock;
 use crate::once::{IdempotencyKey, Repeat};
 
 /// What is shown of a skill's description.
@@ -41,18 +43,26 @@ impl Engine {
     pub async fn ask_for_skill(&self, question: Question) -> Result<Arc<Task>, EngineError> {
         self.open_for_work()?;
         let repeat = Repeat::of_question(&question);
-        let Question { tenant, principal, message, context, alias, push, door, .. } = question;
+        let Question { tenant, principal, mut message, context, alias, push, door, .. } = question;
         authorize(&principal, Action::UseDoor, EngineError::TaskNotFound)?;
         if let Some(earlier) = self.turn_before(tenant.id, repeat.as_ref()).await? {
             return self.settled(tenant.id, earlier).await;
         }
         self.may_store(&tenant)?;
-        let choices = self.catalog(&tenant).await?.choices(&principal);
+        let catalog = self.catalog(&tenant).await?;
+        let choices = catalog.choices(&principal);
         if choices.is_empty() {
             return Err(EngineError::SkillNeeded(Vec::new()));
         }
-        let task = asking(&principal, ask(&choices), message, Place { context, alias, door });
+        let of = Circumstances { tenant: &tenant, task: None, skill: "", caller: &principal.caller(), door };
+        let watch = self.watch(&tenant, catalog.policies.usual(), None);
+        let watch = self.look_at_input(watch, &of, |watch| watch.message(&mut message))?;
+        let mut task = asking(&principal, ask(&choices), message, Place { context, alias, door });
         let id = task.id;
+        if let Some(watch) = watch {
+            task.guard = lock(&watch).notes();
+            self.inner.findings.add(&Circumstances { task: Some(id), ..of }, lock(&watch).take_noted());
+        }
         let push = match push {
             Some(push) => Some(self.push_entry(&tenant, &principal, id, &push, 0).await?),
             None => None,
@@ -110,6 +120,7 @@ fn asking(principal: &Principal, ask: Ask, message: Message, place: Place) -> Ta
         input: json::raw(&()),
         history: vec![message, asked],
         artifacts: Vec::new(),
+        guard: None,
         attempt: 1,
         turn: 0,
         last_seq: 0,

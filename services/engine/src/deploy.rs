@@ -13,6 +13,7 @@ use crate::catalog::Skill;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::grant::{self, Wish};
+use crate::policies;
 use crate::schema::Schema;
 
 /// What is uploaded, and what the deployer wishes.
@@ -88,6 +89,7 @@ impl Engine {
                 EngineError::NotDeployable(format!("`{field}` is not a valid JSON Schema: {fault}"))
             })?;
         }
+        policies::check(&manifest)?;
         let name = name_of(&upload, &manifest)?;
         let requested = manifest.requested();
         let before = self.grants_of(tenant, &name).await?;

@@ -18,6 +18,7 @@ use crate::card_keys::CardKeyCache;
 use crate::catalog::Catalogs;
 use crate::ear::Ears;
 use crate::error::EngineError;
+use crate::findings::{self, Findings};
 use crate::hooks::{Hook, Hooks};
 use crate::hub::{Again, Hub, Interrupt};
 use crate::keyring::{KeyHasher, MasterKey, PageSeal, Vault};
@@ -113,6 +114,9 @@ pub(crate) struct Inner {
     pub(crate) ears: Arc<Ears>,
     pub(crate) sessions: Sessions,
     pub(crate) hooks: Hooks,
+    pub(crate) findings: Findings,
+    /// What guardrails hash with, for all tenants.
+    pub(crate) guard_key: [u8; 64],
     pub(crate) egress: Egress,
     pub(crate) tokens: Tokens,
     pub(crate) pushes: Pushes,
@@ -151,6 +155,8 @@ impl Engine {
             ears: Arc::default(),
             sessions: Sessions::new(),
             hooks: Hooks::new(config.hooks.clone()),
+            findings: Findings::default(),
+            guard_key: config.master_key.entropy_for("guardrails"),
             egress: Egress::new(config.egress.clone())?,
             tokens: Tokens::new(&config.egress, config.key_sets)?,
             pushes: Pushes::new(&config.master_key, &config.egress, config.push)?,
@@ -162,6 +168,7 @@ impl Engine {
             config,
         };
         let engine = Self { inner: Arc::new(inner) };
+        engine.inner.tracker.spawn(findings::keep(Arc::downgrade(&engine.inner), stopping.clone()));
         engine.inner.tracker.spawn(usage::keep_books(Arc::downgrade(&engine.inner), period, stopping));
         nodes::attend(&engine);
         Ok(engine)
@@ -232,6 +239,9 @@ impl Engine {
         match tokio::time::timeout(Duration::from_secs(5), self.write_usage()).await {
             Ok(Ok(())) => {}
             _ => tracing::warn!("the last of the usage could not be written"),
+        }
+        if !matches!(tokio::time::timeout(Duration::from_secs(5), self.write_findings()).await, Ok(Ok(()))) {
+            tracing::warn!("the last findings of guardrails could not be written");
         }
         self.inner.store.close().await;
     }

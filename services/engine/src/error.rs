@@ -46,6 +46,12 @@ pub enum EngineError {
     /// A guardrail or another hook said no before anything ran.
     #[error("{0}")]
     Blocked(String),
+    /// A guardrail does not let an input pass. The caller is told which check it was, and nothing else.
+    #[error("the guardrail `{0}` does not let this input pass")]
+    Guarded(&'static str),
+    /// Everything that is wrong with a guardrail policy.
+    #[error("the policy cannot be taken: {0}")]
+    BadPolicy(pleat_guardrails::Faults),
     /// The upload is not something that can be deployed.
     #[error("{0}")]
     NotDeployable(String),

@@ -12,7 +12,8 @@ use pleat_runtime::{
 use time::OffsetDateTime;
 
 use crate::ear::Ear;
-use crate::hub::{Interrupt, Live};
+use crate::guarding::SharedWatch;
+use crate::hub::{Interrupt, Live, lock};
 use crate::invoke::first_message;
 use crate::reach::Reach;
 use crate::sink::Sink;
@@ -28,6 +29,7 @@ pub(crate) struct GuestHost {
     /// What the caller's client answered.
     pub(crate) reply: Option<Raw>,
     pub(crate) ear: Option<Ear>,
+    pub(crate) watch: Option<SharedWatch>,
     pub(crate) reach: Reach,
 }
 
@@ -35,7 +37,14 @@ impl HostCalls for GuestHost {
     fn log(&mut self, level: LogLevel, message: String) {
         let line = LogLine { at: OffsetDateTime::now_utc(), level, message };
         if let Some(ear) = &self.ear {
-            ear.log(&line);
+            match &self.watch {
+                Some(watch) => {
+                    let mut heard = line.clone();
+                    lock(watch).line(&mut heard.message);
+                    ear.log(&heard);
+                }
+                None => ear.log(&line),
+            }
         }
         self.sink.log(line);
     }
@@ -48,7 +57,10 @@ impl HostCalls for GuestHost {
         async move { sink.room().await }.boxed()
     }
 
-    fn progress(&mut self, progress: Progress) {
+    fn progress(&mut self, mut progress: Progress) {
+        if let Some(watch) = &self.watch {
+            lock(watch).progress(&mut progress);
+        }
         if let Some(ear) = &self.ear {
             ear.progress(&progress);
         }

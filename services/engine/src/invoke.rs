@@ -11,6 +11,7 @@ use tracing::{Instrument, Span};
 use crate::catalog::{Callable, Skill};
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
+use crate::findings::Circumstances;
 use crate::hooks::VerbEvent;
 use crate::once::{IdempotencyKey, Repeat};
 use crate::pipeline::Pins;
@@ -66,6 +67,8 @@ pub struct Turn {
     pub skill: Option<Callable>,
     pub input: Raw,
     pub message: Message,
+    /// What the caller's client answered.
+    pub reply: Option<Raw>,
     /// Sending again under the same key is sending once.
     pub once: Option<IdempotencyKey>,
     /// Who is told of this turn and of those after it.
@@ -178,9 +181,28 @@ impl Engine {
         self.open_for_work()?;
         let once = Repeat::of(&invocation);
         let Invocation {
-            tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
+            tenant,
+            principal,
+            skill: Callable(skill),
+            mut input,
+            mut message,
+            context,
+            alias,
+            door,
+            push,
+            ..
         } = invocation;
         check_input(&skill, &input)?;
+        let of = Circumstances {
+            tenant: &tenant,
+            task: None,
+            skill: skill.name.as_str(),
+            caller: &principal.caller(),
+            door,
+        };
+        let watch = self.look_at_input(self.watch(&tenant, &skill.guard, None), &of, |watch| {
+            watch.input(&mut input, message.as_mut())
+        })?;
         let push = match push {
             Some(push) => Some((Box::pin(self.push_destination(&principal, &push)).await?, push)),
             None => None,
@@ -214,6 +236,7 @@ impl Engine {
             input,
             history: message.into_iter().collect(),
             artifacts: Vec::new(),
+            guard: None,
             attempt: 1,
             turn: 1,
             last_seq: 0,
@@ -222,8 +245,8 @@ impl Engine {
             created_at: now,
             updated_at: now,
         };
-        let standing = Standing { principal, depth };
-        let mut run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, None, Vec::new());
+        let admitted = Admitted { permit, standing: Standing { principal, depth }, watch };
+        let mut run = Run::new(self.clone(), tenant, skill, admitted, task, None, Vec::new());
         run.once = once.map(|repeat| repeat.once);
         run.push = push;
         if let Some(onward) = step.and_then(|step| step.onward) {
@@ -237,7 +260,7 @@ impl Engine {
     pub(crate) async fn readmit(&self, turn: Turn) -> Result<Run, EngineError> {
         self.open_for_work()?;
         let once = Repeat::of_turn(&turn);
-        let Turn { tenant, principal, mut task, skill: named, input, message, push, .. } = turn;
+        let Turn { tenant, principal, mut task, skill: named, mut input, mut message, mut reply, push, .. } = turn;
         authorize(&principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
         if !task.state.is_interrupted() {
             return Err(EngineError::NotContinuable(task.state.as_str()));
@@ -250,6 +273,20 @@ impl Engine {
             }
             (None, None) => return Err(EngineError::SkillNeeded(Vec::new())),
         };
+        let of = Circumstances {
+            tenant: &tenant,
+            task: Some(task.id),
+            skill: skill.name.as_str(),
+            caller: &task.caller,
+            door: task.door,
+        };
+        let watch = self.look_at_input(self.watch(&tenant, &skill.guard, task.guard.as_ref()), &of, |watch| {
+            // What came before a skill was known has been looked at by the tenant's default only.
+            let earlier = if task.skill.is_none() { task.history.as_mut_slice() } else { &mut [] };
+            earlier.iter_mut().try_for_each(|message| watch.message(message))?;
+            watch.input(&mut input, Some(&mut message))?;
+            reply.as_mut().map_or(Ok(()), |reply| watch.reply(reply))
+        })?;
         if let Some(push) = push {
             self.set_push_of_turn(&tenant, &principal, &task, &push).await?;
         }
@@ -268,7 +305,9 @@ impl Engine {
         task.turn = task.turn.saturating_add(1);
         task.updated_at = OffsetDateTime::now_utc();
         let standing = Standing { principal, depth: 0 };
-        let mut run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, kept, backlog);
+        let admitted = Admitted { permit, standing, watch };
+        let mut run = Run::new(self.clone(), tenant, skill, admitted, task, kept, backlog);
+        run.reply = reply;
         run.once = once.map(|repeat| repeat.once);
         self.ask_hooks(&run)?;
         Ok(run)

@@ -16,7 +16,9 @@ mod deploy;
 mod ear;
 mod engine;
 mod error;
+mod findings;
 mod grant;
+mod guarding;
 mod guest_host;
 mod hooks;
 mod hub;
@@ -33,9 +35,11 @@ mod once;
 mod outcome;
 mod pipeline;
 mod pipelines;
+mod policies;
 mod push;
 mod reach;
 mod renewal;
+mod replay;
 mod run;
 mod schema;
 mod seal;
@@ -59,6 +63,7 @@ pub use deploy::{DeployReport, Upload};
 pub use ear::{Ear, Listening, Said};
 pub use engine::{Engine, EngineConfig};
 pub use error::{EngineError, Reached, Violation};
+pub use findings::FindingPage;
 pub use hooks::{Denied, Hook, VerbEvent, VerbOutcome};
 pub use invoke::{Invocation, Turn};
 pub use issuers::{KeySource, NewIssuerRequest};
@@ -68,6 +73,7 @@ pub use offers::{Offer, Wanted};
 pub use once::IdempotencyKey;
 pub use pipelines::{PipelineReport, PipelineUpload};
 pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery, PushTimes};
+pub use replay::{MOST_REPLAYED, Replayed};
 pub use sessions::{SessionLimits, SessionWatch};
 pub use slots::SlotUse;
 pub use subscribe::{EventStream, Until};
@@ -79,6 +85,9 @@ pub use usage::{SkillUsage, UsageQuery};
 pub use pleat_pipelines::{Definition, Fault, Faults, explain, graph};
 /// Rows that the edges show as they are.
 pub use pleat_store::{
-    DeliveryRow, IssuerRecord, KeyRecord, PipelineRow, PipelineVersion, PushRow, SecretRow, SessionRecord, SettingRow,
-    VersionRow,
+    DeliveryRow, FindingFilter, FindingRow, IssuerRecord, KeyRecord, PipelineRow, PipelineVersion, PolicyRow, PushRow,
+    SecretRow, SessionRecord, SettingRow, VersionRow,
 };
+
+/// What guardrails say.
+pub use pleat_guardrails::{Action as GuardAction, Finding, Side};

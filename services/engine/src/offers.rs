@@ -13,6 +13,7 @@ use tracing::Instrument;
 use crate::catalog::{Callable, Skill};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::findings::Circumstances;
 use crate::reach::Standing;
 use crate::run::{Admitted, Run};
 
@@ -36,7 +37,20 @@ impl Engine {
     /// The function's own answer, in the shape of the Model Context Protocol's.
     pub async fn take_offer(&self, offer: Offer) -> Result<Raw, EngineError> {
         self.open_for_work()?;
-        let Offer { tenant, principal, skill: Callable(skill), wanted, state, reply } = offer;
+        let Offer { tenant, principal, skill: Callable(skill), mut wanted, state, mut reply } = offer;
+        let of = Circumstances {
+            tenant: &tenant,
+            task: None,
+            skill: skill.name.as_str(),
+            caller: &principal.caller(),
+            door: Door::Mcp,
+        };
+        let watch = self.look_at_input(self.watch(&tenant, &skill.guard, None), &of, |watch| {
+            if let Wanted::Prompt { arguments, .. } = &mut wanted {
+                watch.input(arguments, None)?;
+            }
+            reply.as_mut().map_or(Ok(()), |reply| watch.reply(reply))
+        })?;
         let permit = self.enter(&tenant, &principal, &skill).await?;
         let (entry, input) = match wanted {
             Wanted::Resource { uri } => (Entry::ReadResource { uri: uri.clone() }, json::raw(&json!({ "uri": uri }))),
@@ -44,7 +58,8 @@ impl Engine {
         };
         let task = unrecorded(&skill, &principal, input, if state.is_some() { 2 } else { 1 });
         let standing = Standing { principal, depth: 0 };
-        let mut run = Run::new(self.clone(), tenant, skill, Admitted { permit, standing }, task, state, Vec::new());
+        let admitted = Admitted { permit, standing, watch };
+        let mut run = Run::new(self.clone(), tenant, skill, admitted, task, state, Vec::new());
         run.reply = reply;
         self.ask_hooks(&run)?;
         let span = run.span();
@@ -76,6 +91,7 @@ fn unrecorded(skill: &Skill, principal: &Principal, input: Raw, turn: i16) -> Ta
         input,
         history: Vec::new(),
         artifacts: Vec::<Artifact>::new(),
+        guard: None,
         attempt: 1,
         turn,
         last_seq: 0,

@@ -3,6 +3,7 @@
 //! A blocking call that finishes within the grace time is written once, finished. Everything else is written when it
 //! is admitted, so that no id leaves before its row is committed.
 
+mod guard;
 mod offer;
 mod prompt;
 mod recorded;
@@ -24,9 +25,10 @@ use crate::catalog::{Skill, Target};
 use crate::ear::Ear;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::guarding::SharedWatch;
 use crate::guest_host::GuestHost;
 use crate::hooks::VerbOutcome;
-use crate::hub::{Again, Interrupt, Live, Phase};
+use crate::hub::{Again, Interrupt, Live, Phase, lock};
 use crate::invoke::first_message;
 use crate::outcome::Ending;
 use crate::pipeline;
@@ -53,6 +55,7 @@ pub(crate) struct Run {
     standing: Standing,
     live: Arc<Live>,
     sink: Arc<Sink>,
+    pub(crate) watch: Option<SharedWatch>,
     /// What the function kept from the turn before.
     kept: Option<Raw>,
     /// Events of earlier turns that have no rows yet.
@@ -75,6 +78,8 @@ pub(crate) struct Run {
 pub(crate) struct Admitted {
     pub(crate) permit: Permit,
     pub(crate) standing: Standing,
+    /// Who looks at what goes in and comes out.
+    pub(crate) watch: Option<SharedWatch>,
 }
 
 impl Run {
@@ -95,8 +100,11 @@ impl Run {
         };
         let live = Live::new(tenant.id, task.id, task.last_seq, engine.inner.store.epoch(), again);
         let log_seq = first_log_record(&task);
-        let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes, None));
-        let Admitted { permit, standing } = admitted;
+        let Admitted { permit, standing, watch } = admitted;
+        if let Some(watch) = &watch {
+            task.guard = lock(watch).notes();
+        }
+        let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes, watch.clone(), None));
         Self {
             engine,
             tenant,
@@ -106,6 +114,7 @@ impl Run {
             task,
             live,
             sink,
+            watch,
             kept,
             backlog,
             once: None,
@@ -121,7 +130,7 @@ impl Run {
     /// What it says is also what the run says whose last step it is.
     pub(crate) fn pass_on(&mut self, onward: Arc<Sink>) {
         let (name, limit) = (self.skill.name.as_str(), self.skill.limits().output_bytes);
-        self.sink = Arc::new(Sink::new(name, limit, Some(onward)));
+        self.sink = Arc::new(Sink::new(name, limit, self.watch.clone(), Some(onward)));
     }
 
     /// Where the call is stopped from outside.
@@ -225,6 +234,7 @@ impl Run {
             state: self.kept.clone(),
             reply: self.reply.clone(),
             ear: self.ear.clone(),
+            watch: self.watch.clone(),
             reach: self.reach(),
         };
         let context = GuestContext {
@@ -276,7 +286,7 @@ impl Run {
 
     /// Writes the task as working; from here on it has an id that others may use.
     async fn record(&mut self, change: Change) -> Result<Recorded, EngineError> {
-        let change_of_state = StatusChange { state: TaskState::Working, failure: None, ask: None };
+        let change_of_state = StatusChange::to(TaskState::Working);
         let events = self.number(vec![EventBody::Status(change_of_state)]);
         let task = Arc::new(self.task.clone());
         let mut rows = std::mem::take(&mut self.backlog);
@@ -350,11 +360,13 @@ impl Run {
         if let (Err(Stop::Canceled), Some(Interrupt::Fenced | Interrupt::HandedBack)) = (&report.result, interrupted) {
             return Err(EngineError::OutOfTouch);
         }
+        self.sink.end();
         let Batch { mut bodies, logs } = self.sink.take();
         let artifacts = self.sink.artifacts();
-        let mut output: usize = artifacts.iter().map(size_of).sum();
         let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, !artifacts.is_empty());
+        let (ending, artifacts) = self.guard_output(ending, artifacts, &mut bodies);
         let mut ending = self.ask_hooks(ending, report.wall);
+        let mut output: usize = artifacts.iter().map(size_of).sum();
         // A task that is written once needs no event rows: they follow from the task.
         let once = change == Change::Insert;
         for artifact in artifacts {
@@ -370,7 +382,12 @@ impl Run {
         }
         self.apply(&ending, report.cpu, report.wall);
         self.permit.record(&self.skill, &self.task, &used, output);
-        let last = StatusChange { state: ending.state, failure: ending.failure, ask: ending.ask };
+        let last = StatusChange {
+            state: ending.state,
+            failure: ending.failure,
+            ask: ending.ask,
+            warnings: self.task.warnings().to_vec(),
+        };
         bodies.push(EventBody::Status(last));
         let events = if once { Vec::new() } else { self.number(bodies) };
         let task = Arc::new(self.task.clone());

@@ -11,6 +11,7 @@ use pleat_domain::{Artifact, Block, EventBody, LogLine, StepChange, limits};
 use pleat_runtime::{Chunk, ChunkBody};
 use tokio::sync::Notify;
 
+use crate::guarding::SharedWatch;
 use crate::hub::lock;
 
 /// A guest waits while more than this is pending.
@@ -22,6 +23,9 @@ pub(crate) struct Sink {
     drained: Notify,
     default_artifact: String,
     output_limit: usize,
+    watch: Option<SharedWatch>,
+    /// Nothing leaves before all of it was looked at.
+    holds: bool,
     /// The run whose last step says this: what it says is the run's.
     onward: Option<Arc<Sink>>,
 }
@@ -43,8 +47,11 @@ pub(crate) struct Batch {
 }
 
 impl Sink {
-    pub(crate) fn new(skill: &str, output_limit: usize, onward: Option<Arc<Self>>) -> Self {
+    pub(crate) fn new(skill: &str, output_limit: usize, watch: Option<SharedWatch>, onward: Option<Arc<Self>>) -> Self {
+        let holds = watch.as_ref().is_some_and(|watch| lock(watch).holds());
         Self {
+            watch,
+            holds,
             state: Mutex::default(),
             ready: Notify::new(),
             drained: Notify::new(),
@@ -57,7 +64,7 @@ impl Sink {
     /// Takes a chunk. False: the task has now put out more than it may.
     pub(crate) fn emit(&self, chunk: Chunk) -> bool {
         let size = size_of(&chunk.body);
-        let passed = self.onward.as_ref().map(|onward| (onward, chunk.clone()));
+        let artifact = chunk.artifact.clone();
         let name = chunk.artifact.unwrap_or_else(|| self.default_artifact.clone());
         let blocks = blocks_of(chunk.body);
         let mut state = lock(&self.state);
@@ -65,11 +72,43 @@ impl Sink {
         if state.total_bytes > self.output_limit {
             return false;
         }
+        let last = chunk.last;
+        let blocks = match &self.watch {
+            Some(watch) if !self.holds => lock(watch).chunk(&name, blocks, last),
+            _ => blocks,
+        };
+        if blocks.is_empty() && !last {
+            return true;
+        }
         let append = state.collect(&name, &blocks);
-        state.pend(name, blocks, append, chunk.last, size);
+        if self.holds {
+            return true;
+        }
+        let passed = self.onward.as_ref().map(|onward| (onward, blocks.clone()));
+        state.pend(name, blocks, append, last, size);
         drop(state);
         self.ready.notify_one();
-        passed.is_none_or(|(onward, chunk)| onward.emit(chunk))
+        passed.is_none_or(|(onward, blocks)| onward.emit(Chunk { artifact, body: ChunkBody::Blocks(blocks), last }))
+    }
+
+    /// What was held back of texts that have not been ended: nothing more follows.
+    pub(crate) fn end(&self) {
+        let rests = self.watch.as_ref().map(|watch| lock(watch).rests()).unwrap_or_default();
+        for (name, rest) in rests {
+            let mut state = lock(&self.state);
+            let append = state.collect(&name, std::slice::from_ref(&rest));
+            let artifact = (name != self.default_artifact).then(|| name.clone());
+            state.pend(name, vec![rest.clone()], append, false, 0);
+            drop(state);
+            if let Some(onward) = &self.onward {
+                onward.emit(Chunk { artifact, body: ChunkBody::Blocks(vec![rest]), last: false });
+            }
+        }
+    }
+
+    /// Whether the artifacts are still to be looked at, and to be told.
+    pub(crate) const fn holds(&self) -> bool {
+        self.holds
     }
 
     /// Waits until the driver has caught up, and the run's.

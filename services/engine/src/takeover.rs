@@ -13,6 +13,7 @@ use time::OffsetDateTime;
 use crate::catalog::Skill;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::guarding::Watch;
 use crate::outcome::Ending;
 use crate::pipeline::has_moved;
 use crate::reach::Standing;
@@ -134,8 +135,10 @@ impl Engine {
     async fn run_again(&self, claimed: Claimed, means: Means) -> Result<(), EngineError> {
         let Means { tenant, skill, principal, attempt, begun } = means;
         let permit = self.enter(&tenant, &principal, &skill).await?;
-        let admitted = Admitted { permit, standing: Standing { principal, depth: 0 } };
         let Claimed { mut task, kept, .. } = claimed;
+        // Its input was looked at when it was sent.
+        let watch = self.watch(&tenant, &skill.guard, task.guard.as_ref()).map(Watch::shared);
+        let admitted = Admitted { permit, standing: Standing { principal, depth: 0 }, watch };
         let backlog = backlog(&task);
         if task.state == TaskState::Working {
             task.attempt = attempt + 1;
@@ -161,7 +164,7 @@ impl Engine {
         task.state = ending.state;
         task.failure = ending.failure.clone();
         task.updated_at = OffsetDateTime::now_utc();
-        let last = StatusChange { state: ending.state, failure: ending.failure, ask: None };
+        let last = StatusChange { failure: ending.failure, ..StatusChange::to(ending.state) };
         let seq = events.last().map_or(task.last_seq, |event| event.seq) + 1;
         events.push(Event { seq, at: task.updated_at, body: EventBody::Status(last) });
         task.last_seq = seq;

@@ -3,6 +3,7 @@
 
 mod card_keys;
 mod functions;
+mod guards;
 mod issuers;
 mod keys;
 mod logs;
@@ -77,6 +78,10 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(usage::all))
         .routes(routes!(secrets::list))
         .routes(routes!(secrets::set, secrets::delete))
+        .routes(routes!(guards::list, guards::set_default, guards::delete_default))
+        .routes(routes!(guards::set, guards::delete))
+        .routes(routes!(guards::violations))
+        .routes(routes!(guards::replay))
         .routes(routes!(settings::list))
         .routes(routes!(settings::set, settings::delete))
 }

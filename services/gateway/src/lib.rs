@@ -22,6 +22,7 @@ mod site;
 mod sse;
 mod tenant;
 mod trace;
+mod warnings;
 
 pub use app::{App, GatewayConfig};
 pub use cors::CorsConfig;

@@ -9,7 +9,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use pleat_a2a::method::UnknownVersion;
 use pleat_a2a::{InvalidParams, error as rpc, jsonrpc, messages};
-use pleat_domain::{Failure, Reason};
+use pleat_domain::{Failure, Reason, Task};
 use pleat_engine::{EngineError, Faults, Reached, Violation};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -280,8 +280,11 @@ impl From<EngineError> for Problem {
                 Self::plain(StatusCode::CONFLICT, "exists", text).with_rpc(rpc::INVALID_PARAMS)
             }
             EngineError::NotFound { .. } => Self::plain(StatusCode::NOT_FOUND, "not_found", text),
-            EngineError::Blocked(_) => {
-                Self::plain(StatusCode::FORBIDDEN, "blocked", text).with_rpc(rpc::GUARDRAIL_BLOCKED)
+            EngineError::Blocked(_) => Self::blocked(text, None, None),
+            EngineError::Guarded(check) => Self::blocked(text, Some(check), None),
+            EngineError::BadPolicy(faults) => {
+                let problem = Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "invalid_policy", text);
+                Self { data: Some(Box::new(json!({ "faults": faults }))), ..problem }
             }
             EngineError::NotDeployable(_) => Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text),
             EngineError::BadPipeline(faults) => Self::invalid_pipeline(text, &faults),
@@ -308,6 +311,25 @@ impl From<EngineError> for Problem {
 }
 
 impl Problem {
+    /// A guardrail, or another hook, does not let something pass.
+    fn blocked(text: String, check: Option<&str>, task: Option<&Task>) -> Self {
+        let problem = Self::plain(StatusCode::FORBIDDEN, "blocked", text).with_rpc(rpc::GUARDRAIL_BLOCKED);
+        let mut data = serde_json::Map::new();
+        data.extend(check.map(|check| ("check".to_owned(), Value::from(check))));
+        data.extend(task.map(|task| ("taskId".to_owned(), Value::from(task.id.to_string()))));
+        Self { data: (!data.is_empty()).then(|| Box::new(Value::Object(data))), ..problem }
+    }
+
+    /// Where the output of a call was blocked, that is the answer to it. The task says so too.
+    pub(crate) fn if_blocked(task: &Task) -> Result<(), Self> {
+        match &task.failure {
+            Some(failure) if failure.reason == Reason::Blocked => {
+                Err(Self::blocked(failure.message.clone(), failure.code.as_deref(), Some(task)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn overload(text: String) -> Self {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, "unavailable", text).with_rpc(rpc::LIMIT_EXCEEDED).retry(1)
     }

@@ -24,6 +24,8 @@ pub(crate) struct Spot {
     pub(crate) rule: &'static str,
     /// Which check of the plan.
     pub(crate) check: usize,
+    /// It has begun in another text.
+    pub(crate) goes_on: bool,
 }
 
 /// The checks that look at one side of a call, and what they need together.
@@ -136,7 +138,14 @@ impl Plan {
         for at in self.by_piece.iter().copied() {
             match self.checks.get(at).map(|check| &check.config) {
                 Some(Config::Pattern(pattern)) => {
-                    let spot = |start, end| Spot { start, end, kind: Kind::Pattern, rule: "pattern", check: at };
+                    let spot = |start, end| Spot {
+                        start,
+                        end,
+                        kind: Kind::Pattern,
+                        rule: "pattern",
+                        check: at,
+                        goes_on: false,
+                    };
                     spots
                         .extend(pattern.find(written).map(|(start, end)| spot(range.start + start, range.start + end)));
                     if folded.changed {
@@ -153,6 +162,7 @@ impl Plan {
                             kind: Kind::Denied,
                             rule: "term",
                             check: at,
+                            goes_on: false,
                         });
                     }
                 }
@@ -166,7 +176,14 @@ impl Plan {
         for one in &found.matches {
             for (at, _) in self.checks.iter().enumerate().filter(|(_, check)| wants(check, one.kind, one.rule)) {
                 let place = folded.original(one.start..one.end);
-                spots.push(Spot { start: place.start, end: place.end, kind: one.kind, rule: one.rule, check: at });
+                spots.push(Spot {
+                    start: place.start,
+                    end: place.end,
+                    kind: one.kind,
+                    rule: one.rule,
+                    check: at,
+                    goes_on: false,
+                });
             }
         }
         for (start, end) in &found.urls {
@@ -175,7 +192,14 @@ impl Plan {
             for (at, check) in self.checks.iter().enumerate() {
                 if let Some(rule) = refused(check, address, image) {
                     let place = folded.original(*start..*end);
-                    spots.push(Spot { start: place.start, end: place.end, kind: Kind::Url, rule, check: at });
+                    spots.push(Spot {
+                        start: place.start,
+                        end: place.end,
+                        kind: Kind::Url,
+                        rule,
+                        check: at,
+                        goes_on: false,
+                    });
                 }
             }
         }
@@ -194,11 +218,25 @@ impl Plan {
             if judgement.score >= threshold {
                 spots.extend(judgement.matches.iter().map(|one| {
                     let place = folded.original(one.start..one.end);
-                    Spot { start: place.start, end: place.end, kind: one.kind, rule: one.rule, check: at }
+                    Spot {
+                        start: place.start,
+                        end: place.end,
+                        kind: one.kind,
+                        rule: one.rule,
+                        check: at,
+                        goes_on: false,
+                    }
                 }));
             }
             if unseen.is_some_and(|score| score >= threshold) {
-                spots.push(Spot { start: 0, end: text.len(), kind: Kind::Injection, rule: "hidden", check: at });
+                spots.push(Spot {
+                    start: 0,
+                    end: text.len(),
+                    kind: Kind::Injection,
+                    rule: "hidden",
+                    check: at,
+                    goes_on: false,
+                });
             }
         }
     }
@@ -209,7 +247,7 @@ impl Plan {
         }
         for (start, end, kind, rule) in unicode::find(text, range, self.kinds) {
             for (at, _) in self.checks.iter().enumerate().filter(|(_, check)| wants(check, kind, rule)) {
-                spots.push(Spot { start, end, kind, rule, check: at });
+                spots.push(Spot { start, end, kind, rule, check: at, goes_on: false });
             }
         }
     }

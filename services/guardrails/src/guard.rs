@@ -18,6 +18,15 @@ pub enum Side {
     Output,
 }
 
+impl Side {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        }
+    }
+}
+
 /// A policy, ready to look at values. Cheap to keep and to share; looking changes nothing in it.
 #[derive(Debug, Clone)]
 pub struct Guard {
@@ -59,12 +68,25 @@ impl Guard {
 
     /// Looks at a value. What is to be redacted is, unless the value is blocked: then it stays as it was.
     pub fn inspect(&self, side: Side, value: &mut Value, session: &mut Session) -> Verdict {
-        let plan = self.plan(side);
+        let weighed = self.weigh(side, value);
+        self.read_on(side, value, session, weighed)
+    }
+
+    /// The same without the checks that are about a value as a whole: for what is a part of one, or says the same in
+    /// another form.
+    pub fn read(&self, side: Side, value: &mut Value, session: &mut Session) -> Verdict {
+        self.read_on(side, value, session, Verdict::default())
+    }
+
+    /// Only the checks that are about a value as a whole: its schema and its size.
+    pub fn weigh(&self, side: Side, value: &Value) -> Verdict {
         let mut verdict = Verdict::default();
-        if plan.checks.is_empty() {
-            return verdict;
-        }
-        self.measure(plan, value, &mut verdict);
+        self.measure(self.plan(side), value, &mut verdict);
+        verdict
+    }
+
+    fn read_on(&self, side: Side, value: &mut Value, session: &mut Session, mut verdict: Verdict) -> Verdict {
+        let plan = self.plan(side);
         if !plan.reads() {
             return verdict;
         }

@@ -89,6 +89,37 @@ pub enum OnError {
     FailClosed,
 }
 
+impl Action {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Warn => "warn",
+            Self::Redact => "redact",
+            Self::Block => "block",
+        }
+    }
+}
+
+impl Severity {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+impl Mode {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforce => "enforce",
+            Self::Shadow => "shadow",
+        }
+    }
+}
+
 /// A policy as it was written, checked and compiled.
 #[derive(Debug, Clone)]
 pub struct Policy {

@@ -17,6 +17,8 @@ pub(crate) struct Cluster {
     pub(crate) action: Action,
     /// What names the placeholder: of all spots that are to be redacted, the most telling.
     pub(crate) label: Kind,
+    /// All of it has begun in another text, which has the placeholder.
+    pub(crate) tail: bool,
 }
 
 /// The clusters of a text: what is enforced, and what would have been.
@@ -50,10 +52,12 @@ pub(crate) fn clusters(plan: &Plan, spots: &[Spot]) -> Clusters {
 fn merged(spots: &[(Spot, Action)]) -> Vec<Cluster> {
     let mut clusters: Vec<Cluster> = Vec::new();
     for (spot, action) in spots {
-        let one = Cluster { start: spot.start, end: spot.end, spot: *spot, action: *action, label: spot.kind };
+        let (start, end, label, tail) = (spot.start, spot.end, spot.kind, spot.goes_on);
+        let one = Cluster { start, end, spot: *spot, action: *action, label, tail };
         match clusters.last_mut() {
             Some(last) if spot.start < last.end => {
                 last.end = last.end.max(spot.end);
+                last.tail &= spot.goes_on;
                 if *action > last.action {
                     last.label = spot.kind;
                 } else if *action == last.action {
@@ -80,7 +84,7 @@ pub(crate) fn report(
     verdict: &mut Verdict,
 ) {
     let all = clusters.enforced.iter().map(|one| (one, true)).chain(clusters.shadow.iter().map(|one| (one, false)));
-    for (cluster, enforced) in all {
+    for (cluster, enforced) in all.filter(|(cluster, _)| !cluster.tail) {
         let value = leaf.text.get(cluster.start..cluster.end).unwrap_or_default();
         let shown = redacts && enforced && cluster.action == Action::Redact && leaf.place != Place::Number;
         verdict.add(finding(plan, cluster, value, leaf.pointer.clone(), shown, session));
@@ -125,8 +129,10 @@ pub(crate) fn replaced(text: &str, clusters: &[Cluster], session: &mut Session) 
     let mut at = 0;
     for cluster in clusters.iter().filter(|cluster| cluster.action == Action::Redact) {
         out.push_str(text.get(at..cluster.start).unwrap_or_default());
-        let hash = session.hash(text.get(cluster.start..cluster.end).unwrap_or_default());
-        out.push_str(&replacement(cluster, &hash, session));
+        if !cluster.tail {
+            let hash = session.hash(text.get(cluster.start..cluster.end).unwrap_or_default());
+            out.push_str(&replacement(cluster, &hash, session));
+        }
         at = cluster.end;
     }
     out.push_str(text.get(at..).unwrap_or_default());

@@ -43,6 +43,11 @@ impl Session {
         &self.numbering
     }
 
+    /// Whether any value has a number.
+    pub fn has_numbered(&self) -> bool {
+        !self.numbering.seen.is_empty()
+    }
+
     /// The keyed hash of a value. How it was spaced and spelled does not count.
     pub(crate) fn hash(&self, value: &str) -> String {
         let Some(mut mac) = self.mac.clone() else { return String::new() };

@@ -14,6 +14,9 @@ use crate::version::Version;
 /// Where a result names its task: the one that A2A shows.
 pub const TASK_ID: &str = "pleat/taskId";
 
+/// Where it names the rules of guardrails that found something.
+pub const WARNINGS: &str = "pleat/guardrailWarnings";
+
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallResult<'a> {
@@ -77,6 +80,9 @@ fn meta(version: Version, server: &Value, task: Option<&Task>) -> Option<Map<Str
     }
     if let Some(task) = task {
         meta.insert(TASK_ID.to_owned(), Value::from(task.id.to_string()));
+        if !task.warnings().is_empty() {
+            meta.insert(WARNINGS.to_owned(), Value::from(task.warnings().to_vec()));
+        }
     }
     (!meta.is_empty()).then_some(meta)
 }

@@ -98,7 +98,7 @@ fn statement(chosen: &'static str) -> String {
          RETURNING t.tenant_id, EXISTS (SELECT FROM task_cancels c WHERE c.task_id = t.id) AS canceled,
              t.id, t.skill, t.version, t.context_id, t.parent_id, t.caller, t.door, t.alias, t.state, t.failure, t.ask,
              t.input, t.history, t.artifacts, t.attempt, t.turn, t.last_seq, t.cpu_us, t.wall_us, t.created_at,
-             t.updated_at, t.step, t.run"
+             t.updated_at, t.step, t.run, t.guard"
     )
 }
 

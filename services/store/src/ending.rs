@@ -25,7 +25,7 @@ pub(crate) async fn expire(pool: &PgPool, bound: Uuid) -> Result<u64, StoreError
 /// A task without stored events gets none now: they follow from its row.
 async fn expire_some(pool: &PgPool, bound: Uuid) -> Result<u64, StoreError> {
     let failure = Failure::new(Reason::Expired, "the task was not final when its time was up; send it again");
-    let change = StatusChange { state: TaskState::Failed, failure: Some(failure.clone()), ask: None };
+    let change = StatusChange { failure: Some(failure.clone()), ..StatusChange::to(TaskState::Failed) };
     let ended: i64 = sqlx::query_scalar(
         "WITH chosen AS (
              SELECT t.tenant_id, t.id FROM tasks t WHERE t.id < $3 AND t.state IN (0, 1, 2, 3)

@@ -38,6 +38,7 @@ pub use push::{HeldPush, PushAttempt, PushBecame};
 pub use store::{Load, Store};
 pub use tenant_store::TenantStore;
 pub use tenant_store::functions::{ActiveFunction, Catalog, Deployed, NewVersion, Room, VersionRow};
+pub use tenant_store::guards::{FindingFilter, FindingRow, PolicyRow};
 pub use tenant_store::issuers::{IssuerRecord, NewIssuer};
 pub use tenant_store::key_values::KeyPage;
 pub use tenant_store::listing::{TaskFilter, TaskList};

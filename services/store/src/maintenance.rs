@@ -13,6 +13,7 @@ use crate::ending;
 use crate::error::StoreError;
 use crate::node::Ticks;
 use crate::partitions;
+use crate::tenant_store::guards;
 use crate::usage;
 
 const PERIOD: Duration = Duration::from_secs(600);
@@ -63,6 +64,8 @@ impl Keeper {
             .bind(usage::KEPT_DAYS)
             .execute(&self.pool)
             .await?;
+        let long_ago = partitions::bound(now - time::Duration::days(guards::KEPT_DAYS));
+        self.forget("DELETE FROM guard_findings WHERE id < $1", long_ago).await?;
         let values = self.sweep_values().await?;
         Ok(Maintenance { created, dropped, expired, aliases, values })
     }

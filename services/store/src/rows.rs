@@ -1,6 +1,6 @@
 //! Rows of tasks and events, and what they mean.
 
-use pleat_domain::task::Ask;
+use pleat_domain::task::{Ask, GuardNotes};
 use pleat_domain::{
     Artifact, Caller, ContextId, Door, Event, EventBody, Failure, Message, Raw, RunRecord, SkillName, Task, TaskId,
     TaskState,
@@ -14,7 +14,7 @@ use crate::error::StoreError;
 
 /// Named one by one: a column that a later migration adds must not disturb a running node.
 pub(crate) const TASK_COLUMNS: &str = "id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, \
-     history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run";
+     history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run, guard";
 
 #[derive(FromRow)]
 pub(crate) struct TaskRow {
@@ -41,6 +41,7 @@ pub(crate) struct TaskRow {
     updated_at: OffsetDateTime,
     step: Option<String>,
     run: Option<Json<Box<RunRecord>>>,
+    guard: Option<Json<GuardNotes>>,
 }
 
 impl TaskRow {
@@ -65,6 +66,7 @@ impl TaskRow {
             parent: self.parent_id.map(TaskId::from_uuid),
             step: self.step,
             run: self.run.map(|run| run.0),
+            guard: self.guard.map(|guard| guard.0),
             caller: Caller::from_stored(self.caller),
             door: Door::from_stored(&self.door).ok_or_else(|| corrupt("door"))?,
             alias: self.alias,

@@ -4,6 +4,7 @@
 //! tenant to the database, whose row security then hides all others.
 
 pub mod functions;
+pub(crate) mod guards;
 pub mod issuers;
 pub mod key_values;
 mod keys;

@@ -21,7 +21,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pleat-egress", &[]),
     (
         "pleat-engine",
-        &["pleat-domain", "pleat-policy", "pleat-pipelines", "pleat-store", "pleat-runtime", "pleat-egress"],
+        &[
+            "pleat-domain",
+            "pleat-policy",
+            "pleat-guardrails",
+            "pleat-pipelines",
+            "pleat-store",
+            "pleat-runtime",
+            "pleat-egress",
+        ],
     ),
     ("pleat-gateway", &["pleat-domain", "pleat-a2a", "pleat-mcp", "pleat-engine"]),
     // Puts the parts of a node together; its suites look at everything.
@@ -33,6 +41,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pleat-egress",
             "pleat-engine",
             "pleat-gateway",
+            "pleat-guardrails",
             "pleat-pipelines",
             "pleat-runtime",
             "pleat-store",

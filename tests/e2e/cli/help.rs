@@ -37,6 +37,7 @@ async fn every_command_has_help_with_an_example_of_itself() {
         "tasks",
         "logs",
         "push",
+        "guard",
         "secrets",
         "settings",
         "keys",
@@ -75,6 +76,7 @@ async fn every_command_has_help_with_an_example_of_itself() {
         ("tenants", 5),
         ("card", 4),
         ("push", 4),
+        ("guard", 6),
         ("mcp", 1),
     ];
     let below: usize = below.into_iter().map(|(_, commands)| commands).sum();

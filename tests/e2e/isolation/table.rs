@@ -167,6 +167,7 @@ const fn rest_card(path: &'static str) -> Row {
 const PIPELINE: Sent = Sent::Json(r#"{"name":"private","steps":[{"id":"one","tool_name":"private"}]}"#);
 const ECHO: Sent = Sent::Json(r#"{"do":"echo","value":3}"#);
 const VALUE: Sent = Sent::Json(r#"{"value":"x"}"#);
+const POLICY: Sent = Sent::Json(r#"{"checks":[]}"#);
 const ISSUER: &str = r#"{"issuer":"https://id.example","scopes":["invoke"],"jwks":{"keys":[
     {"kty":"OKP","crv":"Ed25519","kid":"one","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}}"#;
 const KEYS: &str = r#"{"jwks":{"keys":[
@@ -268,6 +269,13 @@ pub const ROWS: &[Row] = &[
     control("GET", "/api/v1/tenants/{tenant}/settings", Sent::Nothing, "invoke", ("read", OK)),
     control("PUT", "/api/v1/tenants/{tenant}/settings/{name}", VALUE, "read", ("deploy", "204")),
     control("DELETE", "/api/v1/tenants/{tenant}/settings/{name}", Sent::Nothing, "read", ("deploy", "204")),
+    control("GET", "/api/v1/tenants/{tenant}/guard", Sent::Nothing, "invoke", ("read", OK)),
+    control("PUT", "/api/v1/tenants/{tenant}/guard", POLICY, "read", ("deploy", "204")),
+    control("DELETE", "/api/v1/tenants/{tenant}/guard", Sent::Nothing, "read", ("deploy", "204")),
+    control("PUT", "/api/v1/tenants/{tenant}/guard/skills/{name}", POLICY, "read", ("deploy", "204")),
+    control("DELETE", "/api/v1/tenants/{tenant}/guard/skills/{name}", Sent::Nothing, "read", ("deploy", "204")),
+    control("GET", "/api/v1/tenants/{tenant}/guard/violations", Sent::Nothing, "invoke", ("read", OK)),
+    control("POST", "/api/v1/tenants/{tenant}/guard/replay", POLICY, "read", ("deploy", OK)),
     control("GET", "/api/v1/tenants/{tenant}/tasks", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/logs", Sent::Nothing, "invoke", ("read", OK)),
     control("GET", "/api/v1/tenants/{tenant}/pushes", Sent::Nothing, "invoke", ("read", OK)),

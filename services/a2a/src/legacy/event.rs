@@ -69,7 +69,7 @@ impl EventStream {
         let (id, context) = (self.header.id.as_str(), self.header.context.as_str());
         let (failure, ask) = (change.failure.as_ref(), change.ask.as_ref());
         let status = StatusView::new(change.state, event.at, status_message(failure, ask, id, context, event.at));
-        let metadata = MetadataView::new(failure, ask).map(EventMetadata::Status);
+        let metadata = MetadataView::new(failure, ask, &change.warnings).map(EventMetadata::Status);
         self.status_update(status, event.ends_turn(), metadata)
     }
 

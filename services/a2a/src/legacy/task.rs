@@ -49,7 +49,7 @@ impl Serialize for TaskView<'_> {
             ),
             artifacts: artifacts.collect(),
             history: self.history(),
-            metadata: MetadataView::new(task.failure.as_ref(), task.ask.as_ref()),
+            metadata: MetadataView::new(task.failure.as_ref(), task.ask.as_ref(), task.warnings()),
         };
         body.serialize(serializer)
     }

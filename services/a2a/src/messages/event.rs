@@ -46,7 +46,11 @@ impl Events {
         let (failure, ask) = (change.failure.as_ref(), change.ask.as_ref());
         let message = status_message(self.of(), failure, ask, event.at);
         let status = StatusView::new(self.of(), change.state, event.at, message);
-        self.status_update(status, event.ends_turn(), MetadataView::new(failure, ask).map(EventMetadata::Status))
+        self.status_update(
+            status,
+            event.ends_turn(),
+            MetadataView::new(failure, ask, &change.warnings).map(EventMetadata::Status),
+        )
     }
 
     /// The wire has no event for progress: it is a `working` that says more.

@@ -66,7 +66,7 @@ impl Serialize for TaskView<'_> {
             status: StatusView::new(of, task.state, task.updated_at, message),
             artifacts: Some(artifacts()).filter(|artifacts| show.artifacts && !artifacts.is_empty()),
             history: self.history(of),
-            metadata: MetadataView::new(failure, ask),
+            metadata: MetadataView::new(failure, ask, task.warnings()),
         };
         body.serialize(serializer)
     }

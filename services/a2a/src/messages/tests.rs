@@ -33,6 +33,7 @@ fn task() -> Task {
         state: TaskState::AuthRequired,
         failure: None,
         ask: Some(Ask { prompt: "log in".to_owned(), schema: None, state: Some(json::raw("private")), client: None }),
+        guard: None,
         input: json::raw("hi"),
         history: vec![message],
         artifacts: vec![
@@ -73,12 +74,12 @@ fn events_are_written_in_both_dialects() {
     };
     let trace = || vec![Block::Thinking(serde_json::Map::new())];
     let bodies = [
-        EventBody::Status(StatusChange { state: TaskState::Working, failure: None, ask: None }),
+        EventBody::Status(StatusChange::to(TaskState::Working)),
         EventBody::Progress(Progress { done: 1.0, total: Some(2.0), note: Some("half".to_owned()) }),
         chunk(vec![Block::text("a")], false, false),
         chunk(trace(), true, false),
         chunk(trace(), true, true),
-        EventBody::Status(StatusChange { state: TaskState::Completed, failure: None, ask: None }),
+        EventBody::Status(StatusChange::to(TaskState::Completed)),
     ];
     for (dialect, name) in [(Dialect::V03, "events_v03"), (Dialect::V1, "events_v1")] {
         let codec = Events::new(dialect, &task);

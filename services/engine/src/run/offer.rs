@@ -22,6 +22,7 @@ impl Run {
             Err(Stop::Failed(failure)) => Ending::failed(failure),
             Err(Stop::Canceled) => Ending::plain(TaskState::Canceled),
         };
+        let (ending, _) = self.guard_output(ending, Vec::new(), &mut Vec::new());
         let ending = self.ask_hooks(ending, wall);
         self.task.state = ending.state;
         let value = ending.result.and_then(|artifact| artifact.value);

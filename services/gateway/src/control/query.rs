@@ -56,3 +56,9 @@ pub(crate) fn time_of(micros: &str) -> Option<OffsetDateTime> {
     let nanos = i128::from(micros.parse::<u64>().ok()?) * 1_000;
     OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()
 }
+
+/// A moment in a query: `since`.
+pub(crate) fn moment(text: &str) -> Result<OffsetDateTime, Problem> {
+    let time = OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339);
+    time.map_err(|_| Problem::invalid("`since` must be a time such as 2026-11-16T10:00:00Z"))
+}

@@ -67,7 +67,7 @@ pub(super) fn read(uri: &Uri, steps: bool) -> Result<TaskQuery, Problem> {
     }
     Ok(TaskQuery {
         caller: filter.caller.map(caller_of).transpose()?,
-        since: filter.since.as_deref().map(moment_of).transpose()?,
+        since: filter.since.as_deref().map(query::moment).transpose()?,
         skill: skill.map_err(|fault| Problem::invalid(fault.to_string()))?,
         state: state.transpose()?,
         context: context.map_err(|fault| Problem::invalid(fault.to_string()))?,
@@ -81,12 +81,6 @@ fn caller_of(text: String) -> Result<Caller, Problem> {
     let fits = !text.is_empty() && !text.chars().any(char::is_control);
     fits.then(|| Caller::from_stored(text)).ok_or_else(|| Problem::invalid("`caller` must be the `caller` of a task"))
 }
-
-fn moment_of(text: &str) -> Result<OffsetDateTime, Problem> {
-    let time = OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339);
-    time.map_err(|_| Problem::invalid("`since` must be a time such as 2026-11-16T10:00:00Z"))
-}
-
 /// A place in the tenant's own list: it says nothing that its reader has not been shown.
 fn cursor_of(task: &Task) -> String {
     format!("{}.{}", task.updated_at.unix_timestamp_nanos() / 1_000, task.id)

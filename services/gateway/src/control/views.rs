@@ -1,12 +1,14 @@
 //! The JSON of the control API: what is shown, and what is taken.
 
 mod card_keys;
+mod guards;
 pub(crate) mod pipelines;
 mod pushes;
 mod secrets;
 mod tasks;
 
 pub(crate) use card_keys::{CardKeyView, CardKeys};
+pub(crate) use guards::{FindingView, Findings, Policies, PolicyView, Replay};
 pub(crate) use pushes::{Deliveries, DeliveryView, PushKey, PushView, Pushes};
 pub(crate) use secrets::{NewValue, SecretView, Secrets, SettingView, Settings};
 pub(crate) use tasks::{TaskView, Tasks, Trace};

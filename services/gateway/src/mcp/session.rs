@@ -160,7 +160,7 @@ pub(super) async fn continued(
         Answered::Declined => engine.abandon(&peer.tenant, &task).await?,
         Answered::Turn { input, reply } => {
             // Somebody else may have answered the last of them at the same time.
-            match engine.answer_turn(turn(peer, task, input, reply.as_ref()), reply).await {
+            match engine.answer_turn(turn(peer, task, input, reply)).await {
                 Ok(_) | Err(EngineError::NotContinuable(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -170,10 +170,10 @@ pub(super) async fn continued(
 }
 
 /// The next turn of a waiting task: with a new input, or with the same one and what the client said.
-pub(super) fn turn(peer: &Peer, task: pleat_domain::Task, input: Option<Raw>, reply: Option<&Raw>) -> Turn {
-    let said = reply.or(input.as_ref()).map_or_else(|| Block::text(""), |raw| Block::of_input(raw));
+pub(super) fn turn(peer: &Peer, task: pleat_domain::Task, input: Option<Raw>, reply: Option<Raw>) -> Turn {
+    let said = reply.as_ref().or(input.as_ref()).map_or_else(|| Block::text(""), |raw| Block::of_input(raw));
     let message = Message::user(format!("{}-{}", task.id, task.history.len() + 1), vec![said]);
     let input = input.unwrap_or_else(|| task.input.clone());
     let (tenant, principal) = (Arc::clone(&peer.tenant), peer.principal.clone());
-    Turn { tenant, principal, task, skill: None, input, message, once: None, push: None }
+    Turn { tenant, principal, task, skill: None, input, message, reply, once: None, push: None }
 }

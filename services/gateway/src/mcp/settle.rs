@@ -35,7 +35,10 @@ pub(super) fn settled(exchange: &Exchange, task: &Task) -> Settled {
 /// The answer of a call whose task rests.
 pub(super) async fn reply(exchange: &Exchange, task: &Task) -> Result<Reply, Problem> {
     match settled(exchange, task) {
-        Settled::Done => Ok(done(exchange, task)),
+        Settled::Done => {
+            Problem::if_blocked(task)?;
+            Ok(done(exchange, task))
+        }
         Settled::Asks(requests) if exchange.is_stateless() => ask(exchange, task, &requests),
         // In a session this goes over a stream; a client that takes none is told in words.
         Settled::Asks(_) => Ok(done(exchange, task)),

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::extract::{Named, Visitor};
 use crate::problem::{Problem, status_of};
+use crate::warnings::warned;
 use crate::{body, extract, sse};
 
 /// Every answer of this door names the task that the call was.
@@ -96,7 +97,7 @@ fn answer(task: &Task, as_text: bool) -> Response {
         _ => failure(task),
     };
     response.headers_mut().insert(TASK_ID, task_id(task));
-    response
+    warned(response, task)
 }
 
 fn result(task: &Task, as_text: bool) -> Response {

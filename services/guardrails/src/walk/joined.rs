@@ -92,10 +92,10 @@ impl<'a> Walk<'a, '_> {
             if touched().nth(1).is_none() {
                 continue;
             }
-            for item in touched() {
+            for (nth, item) in touched().enumerate() {
                 let start = spot.start.max(item.start) - item.start + item.skipped;
                 let end = spot.end.min(item.start + item.length) - item.start + item.skipped;
-                self.part(item, Spot { start, end, ..spot }, first, known);
+                self.part(item, Spot { start, end, goes_on: nth > 0, ..spot }, first, known);
             }
         }
     }

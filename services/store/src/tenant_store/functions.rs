@@ -11,6 +11,7 @@ use time::OffsetDateTime;
 use crate::error::StoreError;
 use crate::tenant_store::TenantStore;
 use crate::tenant_store::functions::rows::{FunctionRow, HistoryRow};
+use crate::tenant_store::guards::PolicyRow;
 use crate::tenant_store::pipelines::PipelineRow;
 use crate::wake::Wake;
 
@@ -50,6 +51,7 @@ pub struct Catalog {
     pub functions: Vec<ActiveFunction>,
     /// Drafts too, but nothing that is archived.
     pub pipelines: Vec<PipelineRow>,
+    pub policies: Vec<PolicyRow>,
 }
 
 /// One version of a function, with what is needed to run it.
@@ -122,9 +124,10 @@ impl TenantStore {
         .fetch_all(&mut *transaction)
         .await?;
         let pipelines = self.runnable_pipelines(&mut transaction).await?;
+        let policies = self.read_policies(&mut transaction).await?;
         transaction.commit().await?;
         let functions = rows.into_iter().map(FunctionRow::function).collect::<Result<_, _>>()?;
-        Ok(Catalog { generation, functions, pipelines })
+        Ok(Catalog { generation, functions, pipelines, policies })
     }
 
     /// Changes whenever the catalog does; 0 for a tenant that was deleted.

@@ -98,6 +98,7 @@ impl TenantStore {
             "DELETE FROM key_values WHERE tenant_id = $1",
             "DELETE FROM key_value_usage WHERE tenant_id = $1",
             "DELETE FROM push_configs WHERE tenant_id = $1",
+            "DELETE FROM guard_policies WHERE tenant_id = $1",
         ] {
             sqlx::query(statement).bind(self.tenant.as_uuid()).execute(&mut *transaction).await?;
         }

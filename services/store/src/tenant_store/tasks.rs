@@ -24,7 +24,8 @@ impl TenantStore {
     pub async fn task(&self, id: TaskId, owner: Option<&Caller>) -> Result<Option<Task>, StoreError> {
         let row = sqlx::query_as::<_, TaskRow>(
             "SELECT id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input,
-                    history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run
+                    history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run,
+                    guard
              FROM pleat_task($1, $2, $3, $4)",
         )
         .bind(self.tenant.as_uuid())
@@ -71,7 +72,7 @@ impl TenantStore {
         let mut events = if task.last_seq == 0 { task.derived_events() } else { Vec::new() };
         let seq = events.last().map_or(task.last_seq, |event| event.seq) + 1;
         let at = OffsetDateTime::now_utc();
-        let change = StatusChange { state: TaskState::Canceled, failure: None, ask: None };
+        let change = StatusChange::to(TaskState::Canceled);
         events.push(Event { seq, at, body: EventBody::Status(change) });
         self.cancel_with(&mut transaction, id, at, &events).await?;
         transaction.commit().await?;

@@ -84,6 +84,7 @@ fn bind_tasks<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {
         .bind(column(commits, |commit| commit.task().updated_at))
         .bind(texts(commits, |commit| commit.task().step.as_deref()))
         .bind(texts(commits, |commit| commit.run.as_deref()))
+        .bind(texts(commits, |commit| commit.guard.as_deref()))
 }
 
 fn bind_events<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {

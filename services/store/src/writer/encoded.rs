@@ -14,6 +14,7 @@ pub(super) struct Encoded {
     pub(super) history: Option<String>,
     pub(super) artifacts: Option<String>,
     pub(super) run: Option<String>,
+    pub(super) guard: Option<String>,
     pub(super) events: Vec<String>,
     pub(super) logs: Option<String>,
     /// Roughly what it weighs on the wire.
@@ -33,6 +34,7 @@ impl Encoded {
             history,
             artifacts,
             run: task.run.as_ref().filter(|_| whole).map(text),
+            guard: task.guard.as_ref().filter(|_| whole).map(text),
             events: commit.events.iter().map(|event| text(&event.body)).collect(),
             logs: (!commit.logs.is_empty()).then(|| text(&commit.logs)),
             bytes: 0,
@@ -56,7 +58,7 @@ impl Encoded {
     }
 
     fn weigh(&self) -> usize {
-        let payloads = [&self.failure, &self.ask, &self.history, &self.artifacts, &self.run, &self.logs];
+        let payloads = [&self.failure, &self.ask, &self.history, &self.artifacts, &self.run, &self.guard, &self.logs];
         let payloads: usize = payloads.into_iter().flatten().map(String::len).sum();
         let events: usize = self.events.iter().map(String::len).sum();
         256 + payloads + events + self.input().map_or(0, str::len)

@@ -72,38 +72,39 @@ impl Shape {
 
 const INSERT: &str = "\
 INSERT INTO tasks (tenant_id, id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, \
-history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run, lease_owner, \
+history, artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run, guard, lease_owner, \
 lease_epoch) \
 SELECT u.tenant_id, u.id, u.skill, u.version, u.context_id, u.parent_id, u.caller, u.door, u.alias, u.state, \
 u.failure::json, u.ask::json, u.input::json, u.history::json, u.artifacts::json, u.attempt, u.turn, u.last_seq, \
-u.cpu_us, u.wall_us, u.created_at, u.updated_at, u.step, u.run::json, $25::uuid, $26::bigint";
+u.cpu_us, u.wall_us, u.created_at, u.updated_at, u.step, u.run::json, u.guard::json, $26::uuid, $27::bigint";
 
 const TASKS: &str = "\
 UNNEST($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], \
 $10::smallint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::smallint[], $17::smallint[], \
-$18::int[], $19::bigint[], $20::bigint[], $21::timestamptz[], $22::timestamptz[], $23::text[], $24::text[]) \
+$18::int[], $19::bigint[], $20::bigint[], $21::timestamptz[], $22::timestamptz[], $23::text[], $24::text[], \
+$25::text[]) \
 AS u(tenant_id, id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, history, \
-artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run)";
+artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run, guard)";
 
 const TASKS_AND_CHANGE: &str = "\
 UNNEST($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], \
 $10::smallint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::smallint[], $17::smallint[], \
 $18::int[], $19::bigint[], $20::bigint[], $21::timestamptz[], $22::timestamptz[], $23::text[], $24::text[], \
-$27::smallint[]) \
+$25::text[], $28::smallint[]) \
 AS u(tenant_id, id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, history, \
-artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run, change)";
+artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, run, guard, change)";
 
 /// A lost connection leaves open whether an insert took effect; it is then sent again.
 const IF_NEW: &str = "ON CONFLICT (tenant_id, id) DO NOTHING";
 
-/// An alias whose task is past retention ($30 is the oldest id) is free again. Ordered, so that two writers that meet
+/// An alias whose task is past retention ($31 is the oldest id) is free again. Ordered, so that two writers that meet
 /// do not lock each other out.
 const ALIASED: &str = "\
 , aliased AS (\
 INSERT INTO task_aliases AS a (tenant_id, caller, alias, task_id) \
 SELECT u.tenant_id, u.caller, u.alias, u.id FROM input u WHERE u.change = 0 AND u.alias IS NOT NULL \
 ORDER BY u.tenant_id, u.caller, u.alias \
-ON CONFLICT (tenant_id, caller, alias) DO UPDATE SET task_id = excluded.task_id WHERE a.task_id < $30::uuid \
+ON CONFLICT (tenant_id, caller, alias) DO UPDATE SET task_id = excluded.task_id WHERE a.task_id < $31::uuid \
 RETURNING a.task_id)";
 
 const UNLESS_TAKEN: &str = "AND (u.alias IS NULL OR u.id IN (SELECT task_id FROM aliased))";
@@ -113,25 +114,25 @@ const KEYED: &str = "\
 , keyed AS (\
 INSERT INTO task_keys AS k (tenant_id, caller, key, fingerprint, task_id) \
 SELECT u.tenant_id, u.caller, o.key, o.fingerprint, u.id \
-FROM UNNEST($39::uuid[], $40::text[], $41::bytea[]) AS o(task_id, key, fingerprint) \
+FROM UNNEST($40::uuid[], $41::text[], $42::bytea[]) AS o(task_id, key, fingerprint) \
 JOIN input u ON u.id = o.task_id WHERE u.change = 0 \
 ORDER BY u.tenant_id, u.caller, o.key \
 ON CONFLICT (tenant_id, caller, key) \
-DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHERE k.task_id < $30::uuid \
+DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHERE k.task_id < $31::uuid \
 RETURNING k.task_id)";
 
-const UNLESS_SENT: &str = "AND (u.id <> ALL ($39::uuid[]) OR u.id IN (SELECT task_id FROM keyed))";
+const UNLESS_SENT: &str = "AND (u.id <> ALL ($40::uuid[]) OR u.id IN (SELECT task_id FROM keyed))";
 
 /// A turn is taken once by its number; its key only tells a repeated message which task it was for.
 const KEYED_TURNS: &str = "\
 , keyed_turns AS (\
 INSERT INTO task_keys AS k (tenant_id, caller, key, fingerprint, task_id) \
 SELECT u.tenant_id, u.caller, o.key, o.fingerprint, u.id \
-FROM UNNEST($39::uuid[], $40::text[], $41::bytea[]) AS o(task_id, key, fingerprint) \
+FROM UNNEST($40::uuid[], $41::text[], $42::bytea[]) AS o(task_id, key, fingerprint) \
 JOIN updated d ON d.id = o.task_id JOIN input u ON u.id = o.task_id WHERE u.change = 2 \
 ORDER BY u.tenant_id, u.caller, o.key \
 ON CONFLICT (tenant_id, caller, key) \
-DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHERE k.task_id < $30::uuid)";
+DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHERE k.task_id < $31::uuid)";
 
 /// What a waiting task asked for stays until its next turn is over: who takes that turn over needs what was kept.
 /// Without the bounds, the join would visit every partition.
@@ -141,31 +142,32 @@ UPDATE tasks t SET skill = u.skill, version = u.version, state = u.state, failur
 ask = CASE WHEN u.state = 1 THEN t.ask ELSE u.ask::json END, \
 input = coalesce(u.input::json, t.input), history = u.history::json, artifacts = u.artifacts::json, \
 attempt = u.attempt, turn = u.turn, last_seq = u.last_seq, cpu_us = u.cpu_us, wall_us = u.wall_us, \
-updated_at = u.updated_at, run = coalesce(u.run::json, t.run), lease_owner = $25::uuid, lease_epoch = $26::bigint \
+updated_at = u.updated_at, run = coalesce(u.run::json, t.run), \
+guard = coalesce(u.guard::json, t.guard), lease_owner = $26::uuid, lease_epoch = $27::bigint \
 FROM input u \
-WHERE t.tenant_id = u.tenant_id AND t.id = u.id AND t.id BETWEEN $28::uuid AND $29::uuid AND (\
-(u.change = 1 AND t.state IN (0, 1) AND t.lease_owner = $25::uuid AND t.lease_epoch = $26::bigint) OR \
+WHERE t.tenant_id = u.tenant_id AND t.id = u.id AND t.id BETWEEN $29::uuid AND $30::uuid AND (\
+(u.change = 1 AND t.state IN (0, 1) AND t.lease_owner = $26::uuid AND t.lease_epoch = $27::bigint) OR \
 (u.change = 2 AND t.state IN (2, 3) AND t.turn = u.turn - 1)) \
 RETURNING t.tenant_id, t.id)";
 
 const APPENDED: &str = "\
 , appended AS (\
 SELECT t.tenant_id, t.id FROM input u JOIN tasks t ON t.tenant_id = u.tenant_id AND t.id = u.id \
-WHERE u.change = 3 AND t.id BETWEEN $28::uuid AND $29::uuid \
-AND t.state IN (0, 1) AND t.lease_owner = $25::uuid AND t.lease_epoch = $26::bigint)";
+WHERE u.change = 3 AND t.id BETWEEN $29::uuid AND $30::uuid \
+AND t.state IN (0, 1) AND t.lease_owner = $26::uuid AND t.lease_epoch = $27::bigint)";
 
 const EVENTS: &str = "\
 , evented AS (\
 INSERT INTO task_events (tenant_id, task_id, seq, at, body) \
 SELECT s.tenant_id, s.id, e.seq, e.at, e.body::json \
-FROM UNNEST($31::uuid[], $32::int[], $33::timestamptz[], $34::text[]) AS e(task_id, seq, at, body) \
+FROM UNNEST($32::uuid[], $33::int[], $34::timestamptz[], $35::text[]) AS e(task_id, seq, at, body) \
 JOIN settled s ON s.id = e.task_id)";
 
 const LOGS: &str = "\
 , logged AS (\
 INSERT INTO task_logs (tenant_id, task_id, seq, skill, version, at, lines) \
 SELECT s.tenant_id, s.id, l.seq, u.skill, u.version, l.at, l.lines::json \
-FROM UNNEST($35::uuid[], $36::int[], $37::timestamptz[], $38::text[]) AS l(task_id, seq, at, lines) \
+FROM UNNEST($36::uuid[], $37::int[], $38::timestamptz[], $39::text[]) AS l(task_id, seq, at, lines) \
 JOIN settled s ON s.id = l.task_id JOIN input u ON u.tenant_id = s.tenant_id AND u.id = s.id \
 ON CONFLICT (task_id, seq) DO NOTHING)";
 
@@ -173,5 +175,5 @@ const PUSHES: &str = "\
 , pushed AS (\
 INSERT INTO push_configs (tenant_id, task_id, id, caller, dialect, destination, sealed, delivered) \
 SELECT s.tenant_id, s.id, p.id, p.caller, p.dialect, p.destination, p.sealed, p.delivered \
-FROM UNNEST($42::uuid[], $43::text[], $44::text[], $45::text[], $46::text[], $47::bytea[], $48::int[]) \
+FROM UNNEST($43::uuid[], $44::text[], $45::text[], $46::text[], $47::text[], $48::bytea[], $49::int[]) \
 AS p(task_id, id, caller, dialect, destination, sealed, delivered) JOIN settled s ON s.id = p.task_id)";

@@ -125,6 +125,7 @@ pub fn task() -> Task {
         state: TaskState::Completed,
         failure: None,
         ask: None,
+        guard: None,
         input: raw(r#"{"say":"hi"}"#),
         history: Vec::new(),
         artifacts: vec![Artifact::of_value("echo-result", raw(r#"{"say":"hi"}"#))],
@@ -150,7 +151,7 @@ pub fn then(task: &Task, state: TaskState) -> Task {
 
 /// A step whose last event says the task's state.
 pub fn step(tenant: &Tenant, task: &Task, change: Change) -> Commit {
-    let status = StatusChange { state: task.state, failure: None, ask: None };
+    let status = StatusChange::to(task.state);
     let event = Event { seq: task.last_seq, at: task.updated_at, body: EventBody::Status(status) };
     Commit { events: vec![event], ..plain(tenant, task, change) }
 }

@@ -3,7 +3,7 @@
   const { native, format, encode, context, reportUnhandled, Outcome, PleatError } = kit;
   const MANIFEST = [
     'name', 'title', 'description', 'input', 'output', 'tags', 'examples', 'annotations', 'visibility',
-    'capabilities', 'limits', 'resources', 'resourceTemplates', 'prompts',
+    'capabilities', 'limits', 'resources', 'resourceTemplates', 'prompts', 'guardrails',
   ];
   let module;
 

@@ -20,7 +20,7 @@ fn event(seq: u32, body: EventBody) -> Event {
 }
 
 fn status(state: TaskState) -> EventBody {
-    EventBody::Status(StatusChange { state, failure: None, ask: None })
+    EventBody::Status(StatusChange::to(state))
 }
 
 fn chunk(name: &str, text: &str, append: bool, last: bool) -> EventBody {
@@ -71,14 +71,14 @@ fn final_is_said_on_the_last_event_of_a_turn_only() {
 #[test]
 fn failures_and_prompts_are_said_without_what_is_private() {
     let failure = Failure::new(Reason::CpuLimit, "`hello` used more than 1000 ms of CPU").with_detail("stack");
-    let failed = StatusChange { state: TaskState::Failed, failure: Some(failure), ask: None };
+    let failed = StatusChange { failure: Some(failure), ..StatusChange::to(TaskState::Failed) };
     let failed = render(&mut stream(), EventBody::Status(failed)).unwrap();
     assert_eq!(failed["metadata"], json!({"failure": {"reason": "cpu_limit", "retryable": false}}));
     assert_eq!(failed["status"]["message"]["parts"][0]["text"], "`hello` used more than 1000 ms of CPU");
     assert!(!failed.to_string().contains("stack"));
 
     let ask = Ask { state: Some(json::raw("hidden")), ..Ask::new("Name?") };
-    let waits = StatusChange { state: TaskState::InputRequired, failure: None, ask: Some(ask) };
+    let waits = StatusChange { ask: Some(ask), ..StatusChange::to(TaskState::InputRequired) };
     let waits = render(&mut stream(), EventBody::Status(waits)).unwrap();
     assert_eq!(waits["status"]["message"]["parts"][0]["text"], "Name?");
     assert!(waits.get("metadata").is_none() && !waits.to_string().contains("hidden"));

@@ -34,6 +34,7 @@ fn task(state: TaskState) -> Task {
         state,
         failure: None,
         ask: None,
+        guard: None,
         input: json::raw(&json!({"city": "San Francisco"})),
         history: Vec::new(),
         artifacts: Vec::new(),

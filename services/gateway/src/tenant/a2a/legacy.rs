@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::extract::Visitor;
 use crate::problem::{Problem, Words};
 use crate::sse;
+use crate::warnings::warned;
 
 pub(super) async fn serve(
     app: &App,
@@ -72,7 +73,8 @@ async fn send(
         Sent::Later(turn) => Box::pin(app.engine.send_turn(*turn)).await?,
         Sent::Unclear(question) => Box::pin(app.engine.ask_for_skill(*question)).await?,
     };
-    Ok(json(jsonrpc::response(&request.id, &task_json(&task, history))))
+    Problem::if_blocked(&task)?;
+    Ok(warned(json(jsonrpc::response(&request.id, &task_json(&task, history))), &task))
 }
 
 async fn subscribe(

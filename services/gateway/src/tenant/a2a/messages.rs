@@ -16,6 +16,7 @@ use crate::extract::Visitor;
 use crate::problem::Problem;
 use crate::sse;
 use crate::tenant::card;
+use crate::warnings::warned;
 
 /// All but the plain send are boxed, so that it need not carry the room for them.
 pub(super) async fn perform(
@@ -58,7 +59,8 @@ async fn send(
         Sent::Later(turn) => Box::pin(app.engine.start_turn(*turn)).await?.0,
         Sent::Unclear(question) => Box::pin(app.engine.ask_for_skill(*question)).await?,
     };
-    Ok(wire.result(&SentView::new(wire.dialect(), &task, show)))
+    Problem::if_blocked(&task)?;
+    Ok(warned(wire.result(&SentView::new(wire.dialect(), &task, show)), &task))
 }
 
 /// The task as it was before the turn, then everything that the turn brings.

@@ -136,7 +136,17 @@ async fn later(
         task.ask.as_ref().and_then(|ask| ask.schema.as_ref()).and_then(|raw| serde_json::from_str(raw.get()).ok());
     let (input, message) = sending.input.into_answer(schema.as_ref()).map_err(|fault| no_input(&fault))?;
     let message = message.unwrap_or_else(|| plain_message(&task, &input));
-    Ok(Sent::Later(Box::new(Turn { tenant, principal, task, skill: None, input, message, once, push: sending.push })))
+    Ok(Sent::Later(Box::new(Turn {
+        tenant,
+        principal,
+        task,
+        skill: None,
+        input,
+        message,
+        reply: None,
+        once,
+        push: sending.push,
+    })))
 }
 
 /// The answer to the question which skill is meant. What was asked first is the input, unless the answer brings one.
@@ -171,6 +181,7 @@ async fn chosen(
         skill: Some(skill),
         input,
         message,
+        reply: None,
         once,
         push: sending.push,
     })))

@@ -1,0 +1,148 @@
+//! What guardrails found, on its way to the database and out of it: many rows at a time, a moment after the call.
+//!
+//! A node that is killed loses the findings of its last moments; one that is stopped loses nothing.
+
+use std::sync::{Mutex, Weak};
+use std::time::Duration;
+
+use pleat_domain::{Caller, Door, Principal, TaskId, Tenant};
+use pleat_guardrails::{Finding, Side};
+use pleat_policy::Action;
+use pleat_store::{FindingFilter, FindingRow, StoreError};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::engine::{Engine, Inner, authorize};
+use crate::error::EngineError;
+use crate::hub::lock;
+
+/// How often they are written.
+const PERIOD: Duration = Duration::from_millis(100);
+/// What waits while the database is away; beyond that the oldest are lost, and that is said.
+const MOST_WAITING: usize = 100_000;
+
+#[derive(Default)]
+pub(crate) struct Findings {
+    waiting: Mutex<Vec<FindingRow>>,
+    /// One at a time: who reads after writing must find what another was writing.
+    writing: tokio::sync::Mutex<()>,
+}
+
+/// Whose call it was.
+pub(crate) struct Circumstances<'a> {
+    pub(crate) tenant: &'a Tenant,
+    pub(crate) task: Option<TaskId>,
+    pub(crate) skill: &'a str,
+    pub(crate) caller: &'a Caller,
+    pub(crate) door: Door,
+}
+
+#[derive(Debug)]
+pub struct FindingPage {
+    /// The latest first.
+    pub findings: Vec<FindingRow>,
+    pub more: bool,
+}
+
+impl Findings {
+    pub(crate) fn add(&self, of: &Circumstances<'_>, noted: Vec<(Side, Finding)>) {
+        if noted.is_empty() {
+            return;
+        }
+        let rows = noted.into_iter().map(|(side, finding)| row(of, side, finding));
+        let mut waiting = lock(&self.waiting);
+        waiting.extend(rows);
+        let lost = waiting.len().saturating_sub(MOST_WAITING);
+        if lost > 0 {
+            waiting.drain(..lost);
+            tracing::error!(lost, "findings of guardrails are lost: the database is too slow for them");
+        }
+    }
+
+    fn take(&self) -> Vec<FindingRow> {
+        std::mem::take(&mut lock(&self.waiting))
+    }
+
+    fn put_back(&self, mut rows: Vec<FindingRow>) {
+        let mut waiting = lock(&self.waiting);
+        rows.append(&mut waiting);
+        *waiting = rows;
+    }
+}
+
+fn row(of: &Circumstances<'_>, side: Side, finding: Finding) -> FindingRow {
+    FindingRow {
+        id: Uuid::now_v7(),
+        tenant: of.tenant.id,
+        task: of.task,
+        skill: of.skill.to_owned(),
+        caller: of.caller.to_string(),
+        door: of.door.as_str().to_owned(),
+        side: side.as_str().to_owned(),
+        check: finding.check.name().to_owned(),
+        rule: finding.rule,
+        action: finding.action.as_str().to_owned(),
+        severity: finding.severity.as_str().to_owned(),
+        mode: finding.mode.as_str().to_owned(),
+        // A pointer goes through keys that a caller has chosen.
+        pointer: finding.pointer.chars().filter(|one| *one != '\0').take(500).collect(),
+        hash: finding.hash,
+        placeholder: finding.placeholder,
+    }
+}
+
+impl Engine {
+    /// What the guardrails of a tenant found.
+    pub async fn findings(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        mut filter: FindingFilter,
+    ) -> Result<FindingPage, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        self.write_findings().await?;
+        let limit = filter.limit.clamp(1, 100);
+        filter.limit = limit + 1;
+        let mut findings = self.tenant_store(tenant).findings(&filter).await?;
+        let more = findings.len() > limit as usize;
+        findings.truncate(limit as usize);
+        Ok(FindingPage { findings, more })
+    }
+
+    pub(crate) async fn write_findings(&self) -> Result<(), StoreError> {
+        let waiting = &self.inner.findings;
+        let _alone = waiting.writing.lock().await;
+        let rows = waiting.take();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        // Written in parts, so that one statement stays small. Twice is once.
+        for part in rows.chunks(1_000) {
+            if let Err(error) = self.inner.store.add_findings(part).await {
+                waiting.put_back(rows);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Until the engine stops or is gone. What is left then is written by the shutdown.
+pub(crate) async fn keep(engine: Weak<Inner>, stopping: CancellationToken) {
+    let mut ticks = tokio::time::interval(PERIOD);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            () = stopping.cancelled() => return,
+            _ = ticks.tick() => {}
+        }
+        let Some(inner) = Weak::upgrade(&engine) else { return };
+        if let Err(error) = (Engine { inner }).write_findings().await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "findings could not be written; it is tried again"
+            );
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Guardrail policies: what a tenant has set, what its functions bring with them, and what holds for each skill.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pleat_domain::{Manifest, Principal, SkillName, Tenant, TenantId};
+use pleat_guardrails::{Guard, Policy};
+use pleat_policy::Action;
+use pleat_store::PolicyRow;
+
+use crate::engine::{Engine, authorize};
+use crate::error::EngineError;
+
+/// All policies of a tenant, compiled.
+#[derive(Debug)]
+pub(crate) struct Policies {
+    default: Policy,
+    skills: BTreeMap<String, Policy>,
+    /// Of every skill that has no policy of its own.
+    usual: Arc<Guard>,
+}
+
+impl Policies {
+    /// One that cannot be read stops everything: nothing passes that should have been looked at.
+    pub(crate) fn read(rows: &[PolicyRow]) -> Result<Self, EngineError> {
+        let mut default = Policy::none();
+        let mut skills = BTreeMap::new();
+        for row in rows {
+            let policy = Policy::parse(&row.policy).map_err(|faults| {
+                EngineError::Internal(format!("a stored guardrail policy cannot be read: {faults}").into())
+            })?;
+            if row.skill.is_empty() {
+                default = policy;
+            } else {
+                skills.insert(row.skill.clone(), policy);
+            }
+        }
+        let usual = Arc::new(Guard::new(&default));
+        Ok(Self { default, skills, usual })
+    }
+
+    pub(crate) fn guard_of(&self, name: &SkillName, manifest: &Manifest) -> Result<Arc<Guard>, EngineError> {
+        let corrupt = |what: EngineError| EngineError::Internal(what.to_string().into());
+        let own = match self.skills.get(name.as_str()) {
+            Some(policy) => Some(policy.clone()),
+            None => of_manifest(manifest).map_err(corrupt)?,
+        };
+        Ok(match own {
+            Some(policy) => Arc::new(Guard::new(&policy.over(&self.default))),
+            None => Arc::clone(&self.usual),
+        })
+    }
+
+    /// What holds where no skill is known yet.
+    pub(crate) const fn usual(&self) -> &Arc<Guard> {
+        &self.usual
+    }
+}
+
+/// A policy that a function brings has to be one.
+pub(crate) fn check(manifest: &Manifest) -> Result<(), EngineError> {
+    of_manifest(manifest).map(drop)
+}
+
+fn of_manifest(manifest: &Manifest) -> Result<Option<Policy>, EngineError> {
+    let Some(policy) = &manifest.guardrails else { return Ok(None) };
+    let policy = Policy::parse(&policy.to_string());
+    policy.map(Some).map_err(|faults| {
+        let all: Vec<String> =
+            faults.list().iter().map(|fault| format!("at `{}`: {}", fault.pointer, fault.message)).collect();
+        EngineError::NotDeployable(format!("`guardrails` is not a policy: {}", all.join("; ")))
+    })
+}
+
+impl Engine {
+    /// Sets the tenant's default, or the policy of a skill. It holds from the next call on, at every node.
+    pub async fn set_policy(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        skill: Option<&str>,
+        policy: &str,
+    ) -> Result<(), EngineError> {
+        authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
+        let skill = self.known(tenant, skill).await?;
+        Policy::parse(policy).map_err(EngineError::BadPolicy)?;
+        self.tenant_store(tenant).set_policy(skill.as_ref(), policy, principal.caller().as_str()).await?;
+        self.inner.catalogs.forget(tenant.id);
+        Ok(())
+    }
+
+    pub async fn delete_policy(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        skill: Option<&str>,
+    ) -> Result<(), EngineError> {
+        authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
+        let name = || skill.unwrap_or("default").chars().take(80).collect();
+        let missing = || EngineError::NotFound { what: "policy", name: name() };
+        let skill = skill.map(|name| SkillName::parse_skill(name).map_err(|_| missing())).transpose()?;
+        let deleted = self.tenant_store(tenant).delete_policy(skill.as_ref()).await?;
+        self.inner.catalogs.forget(tenant.id);
+        if deleted { Ok(()) } else { Err(missing()) }
+    }
+
+    /// All that are set, the default first.
+    pub async fn policies(&self, tenant: &Tenant, principal: &Principal) -> Result<Vec<PolicyRow>, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        Ok(self.tenant_store(tenant).policies().await?)
+    }
+
+    /// The skill that a policy is for: one that exists, so that a slip of the pen does not go unnoticed.
+    async fn known(&self, tenant: &Tenant, skill: Option<&str>) -> Result<Option<SkillName>, EngineError> {
+        let Some(name) = skill else { return Ok(None) };
+        let unknown = || EngineError::UnknownSkill(name.chars().take(80).collect());
+        let name = SkillName::parse_skill(name).map_err(|_| unknown())?;
+        if self.catalog(tenant).await?.skills.contains_key(&name) { Ok(Some(name)) } else { Err(unknown()) }
+    }
+
+    /// What guardrails hash this tenant's values with.
+    pub(crate) fn guard_key(&self, tenant: TenantId) -> Vec<u8> {
+        [&self.inner.guard_key[..], tenant.as_uuid().as_bytes()].concat()
+    }
+}
