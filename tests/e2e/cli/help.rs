@@ -67,6 +67,7 @@ async fn every_command_has_help_with_an_example_of_itself() {
         }
     }
     let below = [
+        ("pipeline", 10),
         ("tasks", 5),
         ("secrets", 4),
         ("settings", 4),
