@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use pleat_domain::Failure;
 use pleat_engine::{Denied, Hook, VerbEvent, VerbOutcome};
 use serde_json::json;
 
@@ -21,6 +22,10 @@ impl Hook for Censor {
         self.0.lock().unwrap().push(format!("post {} {}", event.verb, outcome.task.state.as_str()));
         let results = outcome.task.artifacts.iter().filter_map(|artifact| artifact.value.as_ref());
         results.map(|value| value.get()).try_for_each(|value| refuse(value, "leak"))
+    }
+
+    fn error(&self, event: &VerbEvent<'_>, failure: &Failure) {
+        self.0.lock().unwrap().push(format!("error {} {}", event.verb, failure.reason.as_str()));
     }
 }
 
@@ -60,7 +65,18 @@ async fn a_denied_result_does_not_leave() {
     assert_eq!(answer["result"]["status"]["state"], "failed", "{answer}");
     assert_eq!(answer["result"]["metadata"]["failure"]["reason"], "blocked");
     assert_eq!(answer["result"]["artifacts"], json!([]));
-    assert_eq!(*censor.0.lock().unwrap(), ["pre acme probe anonymous", "post probe completed"]);
+    assert_eq!(*censor.0.lock().unwrap(), ["pre acme probe anonymous", "post probe completed", "error probe blocked"]);
+}
+
+#[tokio::test]
+async fn a_failure_is_told_as_an_outcome_and_as_an_error() {
+    let (server, censor) = censored().await;
+    let (status, _) = server.http("", "probe", json!({ "do": "fail", "code": "c", "message": "m" })).await;
+    assert_eq!(status, 422);
+    assert_eq!(
+        *censor.0.lock().unwrap(),
+        ["pre acme probe anonymous", "post probe failed", "error probe function_error"]
+    );
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use pleat_domain::{Raw, Task};
+use pleat_domain::{Failure, Raw, Task};
 use time::OffsetDateTime;
 
 /// One event of the bus. The fields are those that the bridge to external agents reports.
@@ -41,6 +41,10 @@ pub trait Hook: Send + Sync {
     fn before(&self, event: &VerbEvent<'_>) -> Result<(), Denied>;
     /// After the outcome is decided and before it is recorded or leaves. May still refuse it.
     fn after(&self, event: &VerbEvent<'_>, outcome: &VerbOutcome<'_>) -> Result<(), Denied>;
+    /// After that, where there is no result: the task failed, was rejected, or a hook refused what came out of it.
+    fn error(&self, event: &VerbEvent<'_>, failure: &Failure) {
+        let _ = (event, failure);
+    }
 }
 
 /// The hooks of a platform, in order. The first denial wins.
@@ -62,5 +66,9 @@ impl Hooks {
 
     pub(crate) fn after(&self, event: &VerbEvent<'_>, outcome: &VerbOutcome<'_>) -> Result<(), Denied> {
         self.0.iter().try_for_each(|hook| hook.after(event, outcome))
+    }
+
+    pub(crate) fn error(&self, event: &VerbEvent<'_>, failure: &Failure) {
+        self.0.iter().for_each(|hook| hook.error(event, failure));
     }
 }

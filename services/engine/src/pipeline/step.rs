@@ -169,6 +169,9 @@ fn refusal(error: EngineError) -> Failure {
         }
         EngineError::InvalidInput(_) => failed("invalid_input", message),
         EngineError::Invalid(_) => failed("too_deep", message),
+        EngineError::Guarded(check) => {
+            Failure { code: Some(check.to_owned()), ..Failure::new(Reason::Blocked, message) }
+        }
         EngineError::Blocked(reason) => Failure::new(Reason::Blocked, reason),
         EngineError::LimitReached(_) | EngineError::Busy(_) | EngineError::Unavailable(_) => {
             Failure::new(Reason::Busy, message)

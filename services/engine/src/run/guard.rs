@@ -62,10 +62,14 @@ impl Run {
         task.state = ending.state;
         task.artifacts.extend(ending.result.clone());
         let verdict = self.engine.inner.hooks.after(&self.verb(), &VerbOutcome { task: &task, duration });
-        match verdict {
+        let ending = match verdict {
             Ok(()) => ending,
             Err(denied) => Ending::failed(Failure::new(Reason::Blocked, denied.0)),
+        };
+        if let Some(failure) = &ending.failure {
+            self.engine.inner.hooks.error(&self.verb(), failure);
         }
+        ending
     }
 
     /// For the record of what was found.
