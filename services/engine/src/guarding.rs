@@ -17,9 +17,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::catalog::Callable;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::findings::Circumstances;
+use crate::invoke::Invocation;
 
 /// So many findings of one task are noted on each side; what is done about the others is the same.
 const MOST_NOTED: usize = 200;
@@ -333,6 +335,15 @@ impl Engine {
     pub(crate) fn watch(&self, tenant: &Tenant, guard: &Arc<Guard>, notes: Option<&GuardNotes>) -> Option<Watch> {
         let idle = guard.is_idle(Side::Input) && guard.is_idle(Side::Output);
         (!idle).then(|| Watch::new(guard, &self.guard_key(tenant.id), notes))
+    }
+
+    /// Looks at a call before anything comes of it.
+    pub(crate) fn look_at_call(&self, invocation: &mut Invocation) -> Result<Option<SharedWatch>, EngineError> {
+        let Invocation { tenant, principal, skill: Callable(skill), input, message, door, .. } = invocation;
+        let Some(watch) = self.watch(tenant, &skill.guard, None) else { return Ok(None) };
+        let (skill, caller) = (skill.name.as_str(), &principal.caller());
+        let of = Circumstances { tenant, task: None, skill, caller, door: *door };
+        self.look_at_input(Some(watch), &of, |watch| watch.input(input, message.as_mut()))
     }
 
     /// Looks at what comes in. Of what is blocked there is nothing but what was found.

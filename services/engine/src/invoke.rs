@@ -177,32 +177,14 @@ impl Engine {
     }
 
     /// Everything that can refuse a call before it costs anything.
-    pub(crate) async fn admit(&self, invocation: Invocation, origin: Option<Origin>) -> Result<Run, EngineError> {
+    pub(crate) async fn admit(&self, mut invocation: Invocation, origin: Option<Origin>) -> Result<Run, EngineError> {
         self.open_for_work()?;
         let once = Repeat::of(&invocation);
+        check_input(&invocation.skill.0, &invocation.input)?;
+        let watch = self.look_at_call(&mut invocation)?;
         let Invocation {
-            tenant,
-            principal,
-            skill: Callable(skill),
-            mut input,
-            mut message,
-            context,
-            alias,
-            door,
-            push,
-            ..
+            tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
         } = invocation;
-        check_input(&skill, &input)?;
-        let of = Circumstances {
-            tenant: &tenant,
-            task: None,
-            skill: skill.name.as_str(),
-            caller: &principal.caller(),
-            door,
-        };
-        let watch = self.look_at_input(self.watch(&tenant, &skill.guard, None), &of, |watch| {
-            watch.input(&mut input, message.as_mut())
-        })?;
         let push = match push {
             Some(push) => Some((Box::pin(self.push_destination(&principal, &push)).await?, push)),
             None => None,

@@ -28,7 +28,6 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::guarding::SharedWatch;
 use crate::guest_host::GuestHost;
-use crate::hooks::VerbOutcome;
 use crate::hub::{Again, Interrupt, Live, Phase, lock};
 use crate::invoke::first_message;
 use crate::outcome::Ending;
@@ -415,21 +414,6 @@ impl Run {
         task.wall_us = task.wall_us.saturating_add(micros(wall));
         task.updated_at = OffsetDateTime::now_utc();
         self.engine.count_end(&self.task, &self.tenant, cpu, wall);
-    }
-
-    /// The hooks see the outcome before it is recorded or leaves.
-    fn ask_hooks(&self, ending: Ending, duration: Duration) -> Ending {
-        if self.engine.inner.hooks.is_empty() {
-            return ending;
-        }
-        let mut task = self.task.clone();
-        task.state = ending.state;
-        task.artifacts.extend(ending.result.clone());
-        let verdict = self.engine.inner.hooks.after(&self.verb(), &VerbOutcome { task: &task, duration });
-        match verdict {
-            Ok(()) => ending,
-            Err(denied) => Ending::failed(Failure::new(Reason::Blocked, denied.0)),
-        }
     }
 
     fn number(&mut self, bodies: Vec<EventBody>) -> Vec<Event> {

@@ -59,7 +59,9 @@ impl Sessions {
     }
 
     fn changes_of(&self, id: SessionId) -> &AtomicU64 {
-        &self.changes[usize::from(id.as_uuid().as_bytes()[15])]
+        let (uuid, [first, ..]) = (id.as_uuid(), &self.changes);
+        let [.., last] = uuid.as_bytes();
+        self.changes.get(usize::from(*last)).unwrap_or(first)
     }
 
     /// It has changed, here or elsewhere.

@@ -30,6 +30,7 @@ impl Page {
         let docs = std::fs::read_dir(root().join("docs")).expect("docs/");
         let docs = docs.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
         names.extend(docs.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")));
+        names.push("docs/guardrails/README.md".to_owned());
         names.sort();
         names.into_iter().map(Self::read).collect()
     }

@@ -1,11 +1,14 @@
 //! The last look at a turn, before it is recorded or leaves.
 
+use std::time::Duration;
+
 use pleat_domain::event::ArtifactChunk;
-use pleat_domain::{Artifact, EventBody};
+use pleat_domain::{Artifact, EventBody, Failure, Reason};
 
 use super::Run;
 use crate::findings::Circumstances;
 use crate::guarding::{BlockedBy, Watch};
+use crate::hooks::VerbOutcome;
 use crate::hub::lock;
 use crate::outcome::Ending;
 
@@ -48,6 +51,21 @@ impl Run {
         }
         ending.result.as_mut().map_or(Ok(()), |result| watch.artifact(result))?;
         watch.words(ending.ask.as_mut(), ending.failure.as_mut())
+    }
+
+    /// The hooks see the outcome before it is recorded or leaves.
+    pub(super) fn ask_hooks(&self, ending: Ending, duration: Duration) -> Ending {
+        if self.engine.inner.hooks.is_empty() {
+            return ending;
+        }
+        let mut task = self.task.clone();
+        task.state = ending.state;
+        task.artifacts.extend(ending.result.clone());
+        let verdict = self.engine.inner.hooks.after(&self.verb(), &VerbOutcome { task: &task, duration });
+        match verdict {
+            Ok(()) => ending,
+            Err(denied) => Ending::failed(Failure::new(Reason::Blocked, denied.0)),
+        }
     }
 
     /// For the record of what was found.
