@@ -3,6 +3,7 @@
 //! A blocking call that finishes within the grace time is written once, finished. Everything else is written when it
 //! is admitted, so that no id leaves before its row is committed.
 
+mod early;
 mod guard;
 mod offer;
 mod prompt;
@@ -41,9 +42,6 @@ pub(crate) type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// How long the outcome of a call is kept trying to be recorded while the database is away.
 const RECORD_PATIENCE: Duration = Duration::from_secs(600);
-
-/// A step that finishes within this is recorded once, when it is finished.
-const STEP_GRACE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Run {
     pub(crate) engine: Engine,
@@ -163,21 +161,6 @@ impl Run {
             },
         };
         let _ = done.send(outcome);
-    }
-
-    /// How it ended, if that is soon. The steps of a run need its row, so that one is never early; a step's id leaves the
-    /// node with its end, so that it has more time.
-    async fn early(&self, call: &mut Pin<Box<impl Future<Output = CallReport>>>) -> Option<CallReport> {
-        let grace = match (&self.skill.target, &self.task.step) {
-            (Target::Pipeline(_), _) => return None,
-            (Target::Function(_), Some(_)) => STEP_GRACE,
-            (Target::Function(_), None) => self.engine.inner.config.grace,
-        };
-        tokio::select! {
-            biased;
-            report = call => Some(report),
-            () = tokio::time::sleep(grace) => None,
-        }
     }
 
     /// Its record could not be made: it is stopped, and what it used counts.

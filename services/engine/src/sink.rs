@@ -165,6 +165,11 @@ impl Sink {
         batch
     }
 
+    /// Whether anything was put out so far.
+    pub(crate) fn has_artifacts(&self) -> bool {
+        !lock(&self.state).artifacts.is_empty()
+    }
+
     /// The artifacts that the chunks added up to.
     pub(crate) fn artifacts(&self) -> Vec<Artifact> {
         std::mem::take(&mut lock(&self.state).artifacts)

@@ -89,7 +89,10 @@ async fn the_stream_of_the_last_step_is_the_runs_stream() {
     let id = frames[0].data["result"]["id"].as_str().unwrap();
     let task = server.task(id).await;
     let names: Vec<&Value> = task["artifacts"].as_array().unwrap().iter().map(|artifact| &artifact["name"]).collect();
-    assert_eq!(names[0], "pipeline:talk-stream", "{task:#}");
+    assert_eq!(names, ["pipeline:talk-stream", "pipeline:talk-result"], "{task:#}");
+    let content = json!({ "do": "content", "blocks": [{ "type": "text", "text": "whole" }] });
+    let run = server.run("talk", content).await;
+    assert_eq!(output(&run), "whole", "what was not streamed is the output");
 
     server.activate("name: talk\nsteps: [{id: b, tool_name: probe}, {id: a, tool_name: echo}]").await;
     let run = server.run("talk", json!({ "do": "emit", "chunks": 3, "delay_ms": 1 })).await;

@@ -51,7 +51,7 @@ impl Driver {
             code: failure.map(|failure| failure.code.clone().unwrap_or_else(|| failure.reason.as_str().to_owned())),
             ..change(&attempt, phase)
         };
-        let spoke = onward && task.is_some_and(|task| task.artifacts.last().is_some_and(|last| last.value.is_none()));
+        let spoke = onward && self.sink.has_artifacts() && task.is_some_and(|task| has_no_result(&task));
         Ended { attempt, outcome, change, spoke }
     }
 
@@ -153,6 +153,12 @@ impl Driver {
             _ => Err(journal::failure_of(task)),
         }
     }
+}
+
+/// What it delivered is what it streamed.
+fn has_no_result(task: &Task) -> bool {
+    let name = task.skill.as_ref().map(|skill| format!("{skill}-result"));
+    task.artifacts.iter().all(|artifact| Some(&artifact.name) != name.as_ref())
 }
 
 fn failed(code: &str, message: String) -> Failure {
