@@ -3,6 +3,7 @@
 mod commits;
 mod definitions;
 mod doors;
+mod guarded;
 mod history;
 mod runs;
 mod seen;

@@ -1,0 +1,81 @@
+//! Guardrails between steps, and around a run as a whole.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{output, server};
+use crate::harness::TestServer;
+
+const EMAIL: &str = "jane.doe@example.com";
+const TWO: &str = "name: two
+steps:
+  - {id: a, tool_name: probe, input_mapping: {do: 'literal:echo', value: $input.value}}
+  - {id: b, tool_name: echo}
+";
+
+async fn guard(server: &TestServer, skill: &str, action: &str, side: &str) {
+    let policy = json!({ "checks": [{ "type": "pii", "action": action, "target": side }] });
+    let path = format!("/tenants/acme/guard/skills/{skill}");
+    let (status, body) = server.api(Method::PUT, &path, &server.deploy, Some(policy)).await;
+    assert_eq!(status, 204, "{body}");
+}
+
+async fn found(server: &TestServer) -> Vec<Value> {
+    let (_, body) = server.api(Method::GET, "/tenants/acme/guard/violations", &server.read, None).await;
+    body["violations"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn what_passes_from_step_to_step_is_looked_at() {
+    let server = server().await;
+    server.activate(TWO).await;
+    guard(&server, "echo", "redact", "input").await;
+    let run = server.run("two", json!({ "value": EMAIL })).await;
+    assert_eq!(output(&run), json!("[EMAIL_1]"));
+    let findings = found(&server).await;
+    let steps = server.trace_of(&run).await;
+    let step = steps.iter().find(|task| task["step"] == "b#1").unwrap();
+    assert!(findings.iter().all(|one| one["task"] == step["id"] && one["skill"] == "echo"), "{findings:?}");
+    assert_eq!(findings.len(), 1);
+
+    guard(&server, "echo", "block", "input").await;
+    let run = server.run("two", json!({ "value": EMAIL })).await;
+    assert_eq!((&run["failure"]["reason"], &run["failure"]["code"]), (&json!("blocked"), &json!("pii")), "{run:#}");
+    assert!(!run["failure"].to_string().contains("jane"), "{run:#}");
+}
+
+#[tokio::test]
+async fn a_run_has_a_policy_like_any_other_skill() {
+    let server = server().await;
+    server.activate(TWO).await;
+    guard(&server, "pipeline:two", "redact", "input").await;
+    let run = server.run("two", json!({ "value": EMAIL })).await;
+    assert_eq!(output(&run), json!("[EMAIL_1]"));
+    guard(&server, "pipeline:two", "block", "output").await;
+    let (status, body) = server.http("", "pipeline:two", json!({ "value": EMAIL })).await;
+    assert_eq!((status, &body["reason"]), (403, &json!("blocked")), "{body}");
+    let answer = server.rpc("tasks/send", json!({ "skill": "pipeline:two", "message": { "value": EMAIL } })).await;
+    assert_eq!(answer["error"]["code"], -32050, "{answer}");
+    let (status, body) = server.http("", "pipeline:two", json!({ "value": "fine" })).await;
+    assert_eq!((status, body), (200, json!("fine")));
+}
+
+/// The last step's stream is held where a check of the step, or of the run, may block it: the answer is there all the same.
+#[tokio::test]
+async fn a_stream_that_is_held_is_answered_at_the_end() {
+    let server = server().await;
+    server.activate("name: last\nsteps: [{id: a, tool_name: probe}]").await;
+    for skill in ["probe", "pipeline:last"] {
+        guard(&server, skill, "block", "output").await;
+        let input = json!({ "do": "emit", "chunks": 3, "delay_ms": 5 });
+        let frames = server
+            .rpc_stream("", "tasks/sendSubscribe", json!({ "skill": "pipeline:last", "message": input }), None)
+            .await
+            .all()
+            .await;
+        let last = &frames.last().unwrap().data["result"];
+        assert_eq!(last["status"]["state"], "completed", "{skill}: {last}");
+        let told = frames.iter().any(|frame| frame.data["result"].get("artifact").is_some());
+        assert!(told, "{skill}: {frames:?}");
+    }
+}
