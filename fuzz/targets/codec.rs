@@ -106,6 +106,7 @@ fn task() -> Task {
         parent: None,
         step: None,
         run: None,
+        guard: None,
         caller: Caller::anonymous(),
         door: Door::A2a01,
         alias: None,
