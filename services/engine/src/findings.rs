@@ -5,7 +5,7 @@
 use std::sync::{Mutex, Weak};
 use std::time::Duration;
 
-use pleat_domain::{Caller, Door, Principal, TaskId, Tenant};
+use pleat_domain::{Caller, Door, Principal, Task, TaskId, Tenant};
 use pleat_guardrails::{Finding, Side};
 use pleat_policy::Action;
 use pleat_store::{FindingFilter, FindingRow, StoreError};
@@ -107,6 +107,19 @@ impl Engine {
         let more = findings.len() > limit as usize;
         findings.truncate(limit as usize);
         Ok(FindingPage { findings, more })
+    }
+
+    /// What was found in these tasks of the tenant, oldest first.
+    pub async fn findings_of(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        tasks: &[Task],
+    ) -> Result<Vec<FindingRow>, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        self.write_findings().await?;
+        let tasks: Vec<TaskId> = tasks.iter().map(|task| task.id).collect();
+        Ok(self.tenant_store(tenant).findings_of(&tasks).await?)
     }
 
     pub(crate) async fn write_findings(&self) -> Result<(), StoreError> {

@@ -37,6 +37,9 @@ async fn what_passes_from_step_to_step_is_looked_at() {
     let step = steps.iter().find(|task| task["step"] == "b#1").unwrap();
     assert!(findings.iter().all(|one| one["task"] == step["id"] && one["skill"] == "echo"), "{findings:?}");
     assert_eq!(findings.len(), 1);
+    let path = format!("/tenants/acme/tasks/{}/trace", run["id"].as_str().unwrap());
+    let (_, trace) = server.api(Method::GET, &path, &server.read, None).await;
+    assert_eq!(trace["findings"], json!(findings), "the trace has what was found in each step");
 
     guard(&server, "echo", "block", "input").await;
     let run = server.run("two", json!({ "value": EMAIL })).await;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 
 use super::query;
-use super::views::{TaskView, Tasks, Trace};
+use super::views::{FindingView, TaskView, Tasks, Trace};
 use crate::app::App;
 use crate::extract::{Member, MemberOf};
 use crate::problem::Problem;
@@ -111,7 +111,9 @@ pub(crate) async fn trace(
     MemberOf { member, name: id }: MemberOf,
 ) -> Result<Json<Trace>, Problem> {
     let tasks = app.engine.trace(&member.tenant, &member.principal, &id).await?;
-    Ok(Json(Trace { tasks: tasks.into_iter().map(TaskView::from).collect() }))
+    let findings = app.engine.findings_of(&member.tenant, &member.principal, &tasks).await?;
+    let findings = findings.into_iter().map(FindingView::from).collect();
+    Ok(Json(Trace { tasks: tasks.into_iter().map(TaskView::from).collect(), findings }))
 }
 
 /// Stop a task that is not final.

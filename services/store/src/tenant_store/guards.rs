@@ -54,6 +54,9 @@ pub struct FindingFilter {
     pub limit: u32,
 }
 
+const SELECT: &str = "SELECT id, tenant_id, task_id, skill, caller, door, side, kind, rule, action, severity, mode, \
+     pointer, hash, placeholder FROM guard_findings WHERE tenant_id = ";
+
 /// How long findings are kept: longer than the tasks they are of.
 pub(crate) const KEPT_DAYS: i64 = 30;
 
@@ -105,13 +108,18 @@ impl TenantStore {
         Ok(sqlx::query_as(statement).bind(self.tenant.as_uuid()).fetch_all(connection).await?)
     }
 
+    /// Of these tasks, oldest first, and no more than a screen can bear. What is found of a task is younger than it.
+    pub async fn findings_of(&self, tasks: &[TaskId]) -> Result<Vec<FindingRow>, StoreError> {
+        let ids: Vec<Uuid> = tasks.iter().map(TaskId::as_uuid).collect();
+        let mut query = QueryBuilder::<Postgres>::new(SELECT);
+        query.push_bind(self.tenant.as_uuid()).push(" AND id >= ").push_bind(ids.iter().min().copied());
+        query.push(" AND task_id = ANY(").push_bind(ids).push(") ORDER BY id LIMIT 1000");
+        self.found(query).await
+    }
+
     /// The latest first.
     pub async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingRow>, StoreError> {
-        let mut query = QueryBuilder::<Postgres>::new(
-            "SELECT id, tenant_id, task_id, skill, caller, door, side, kind, rule, action, severity, mode, pointer,
-                    hash, placeholder
-             FROM guard_findings WHERE tenant_id = ",
-        );
+        let mut query = QueryBuilder::<Postgres>::new(SELECT);
         query.push_bind(self.tenant.as_uuid());
         if let Some(task) = filter.task {
             query.push(" AND task_id = ").push_bind(task.as_uuid());
@@ -129,6 +137,10 @@ impl TenantStore {
             query.push(" AND id < ").push_bind(before);
         }
         query.push(" ORDER BY id DESC LIMIT ").push_bind(i64::from(filter.limit));
+        self.found(query).await
+    }
+
+    async fn found(&self, mut query: QueryBuilder<Postgres>) -> Result<Vec<FindingRow>, StoreError> {
         let mut transaction = self.begin().await?;
         let rows = query.build_query_as::<StoredFinding>().fetch_all(&mut *transaction).await?;
         transaction.commit().await?;

@@ -13,30 +13,48 @@ use crate::target::Role;
 struct Trace {
     /// The task itself first.
     tasks: Vec<TaskView>,
+    #[serde(default)]
+    findings: Vec<Finding>,
+}
+
+/// What a guardrail found in one of them.
+#[derive(Deserialize)]
+struct Finding {
+    task: Option<String>,
+    side: String,
+    rule: String,
+    action: String,
 }
 
 pub async fn run(id: TaskId, context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Deployer)?;
     let answer = client.get(client.in_tenant(&["tasks", &id.to_string(), "trace"]).await?).await?;
-    context.show(answer, |Trace { tasks }| {
-        let mut table = Table::new(&["SKILL", "STATE", "TOOK", "ID"]);
+    context.show(answer, |Trace { tasks, findings }| {
+        let mut table = Table::new(&["SKILL", "STATE", "TOOK", "ID", "GUARDRAILS"]);
         if let Some(root) = tasks.first() {
-            add(root, 0, &tasks, &mut table);
+            let guard = |task: &str| {
+                let of = findings.iter().filter(|finding| finding.task.as_deref() == Some(task));
+                let mut words: Vec<String> =
+                    of.map(|finding| format!("{} {} {}", finding.action, finding.side, finding.rule)).collect();
+                words.dedup();
+                words.join(", ")
+            };
+            add(root, 0, &tasks, &guard, &mut table);
         }
         table.render()
     })
 }
 
 /// The task and, below it, those that name it as their parent. A parent is older than its children, so that this ends.
-fn add(task: &TaskView, depth: usize, all: &[TaskView], table: &mut Table) {
+fn add(task: &TaskView, depth: usize, all: &[TaskView], guard: &dyn Fn(&str) -> String, table: &mut Table) {
     let indent = "  ".repeat(depth);
     let label = task.step.as_deref().map(|label| format!("{label} ")).unwrap_or_default();
     let skill = format!("{indent}{label}{}", task.skill_and_version());
-    table.row([skill, task.state.clone(), task.took(), task.id.clone()]);
+    table.row([skill, task.state.clone(), task.took(), task.id.clone(), guard(&task.id)]);
     for child in all.iter().filter(|child| child.parent_task_id.as_deref() == Some(&task.id)) {
-        add(child, depth + 1, all, table);
+        add(child, depth + 1, all, guard, table);
     }
     for step in task.run.iter().flat_map(|run| &run.skipped) {
-        table.row([format!("{indent}  {step}"), "skipped".to_owned(), "-".to_owned(), "-".to_owned()]);
+        table.row([format!("{indent}  {step}"), "skipped".to_owned(), "-".to_owned(), "-".to_owned(), String::new()]);
     }
 }

@@ -5,6 +5,8 @@ use pleat_domain::{Artifact, Failure, Message, Raw, RunRecord, Task, timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::guards::FindingView;
+
 /// A task as its owner sees it: everything.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -84,4 +86,7 @@ pub(crate) struct Tasks {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Trace {
     pub(crate) tasks: Vec<TaskView>,
+    /// What guardrails found in them, oldest first; each names its task.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<FindingView>,
 }
