@@ -7,6 +7,7 @@ mod call;
 mod card;
 mod cpu;
 mod deploy;
+mod guard;
 mod http;
 mod load;
 mod mcp;
@@ -14,6 +15,7 @@ mod noisy;
 mod official;
 mod options;
 mod path;
+mod pipeline;
 mod platform;
 mod stats;
 mod table;
@@ -65,12 +67,16 @@ async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
     if options.wants(Measurement::Call) {
         rows.extend(call::measure(options).await.context("measuring calls")?);
     }
+    if options.wants(Measurement::Guard) {
+        rows.extend(guard::measure(options).context("measuring guardrails")?);
+    }
     let served = [
         Measurement::Path,
         Measurement::Versions,
         Measurement::Deploy,
         Measurement::Card,
         Measurement::Mcp,
+        Measurement::Pipeline,
         Measurement::Official,
         Measurement::Noisy,
     ];
@@ -100,6 +106,9 @@ async fn measure_served(platform: &Platform, options: &Options) -> anyhow::Resul
     }
     if options.wants(Measurement::Mcp) {
         rows.extend(mcp::measure(platform, options).await.context("measuring MCP")?);
+    }
+    if options.wants(Measurement::Pipeline) {
+        rows.extend(pipeline::measure(platform, options).await.context("measuring pipelines")?);
     }
     if options.wants(Measurement::Official) {
         match &options.servers {

@@ -88,7 +88,7 @@ impl Found {
 }
 
 /// What came of it, and the CPU time of this process for one answer. The load is another process, and so is Postgres.
-async fn ask(address: SocketAddr, request: &[u8], options: &Options) -> anyhow::Result<(Load, f64)> {
+pub async fn ask(address: SocketAddr, request: &[u8], options: &Options) -> anyhow::Result<(Load, f64)> {
     let plan = Plan { address, connections: CONNECTIONS, warm_up: options.warm_up(), lasting: options.round() };
     let before = cpu::own();
     let load = load::run(&plan, request).await?;

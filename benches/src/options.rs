@@ -43,6 +43,10 @@ pub enum Measurement {
     Card,
     /// MCP against A2A
     Mcp,
+    /// A pipeline of ten steps against ten calls
+    Pipeline,
+    /// All checks of guardrails on messages
+    Guard,
     /// A2A and MCP against the official servers; needs `--servers`
     Official,
     /// A quiet tenant beside one with spinning guests

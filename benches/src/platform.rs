@@ -134,6 +134,19 @@ impl Platform {
     }
 }
 
+impl Platform {
+    /// Deploys a pipeline and activates it.
+    pub async fn define(&self, connection: &mut Connection, definition: &str) -> anyhow::Result<()> {
+        let path = format!("/api/v1/tenants/{TENANT}/pipelines?activate=true");
+        let (key, content_type) = (Some(self.deploy_key.as_str()), Some("application/yaml"));
+        let body = definition.as_bytes();
+        let request = Request { method: "POST", path: &path, key, content_type, body }.bytes(self.address);
+        let answer = connection.exchange(&request).await?;
+        anyhow::ensure!(answer.status == 201, "deploying a pipeline: {} {}", answer.status, answer.text());
+        Ok(())
+    }
+}
+
 /// The compiler is this very program.
 pub fn runtime_config(data_dir: &Path) -> anyhow::Result<RuntimeConfig> {
     let compiler = vec![std::env::current_exe()?.into_os_string(), OsString::from("__compile")];
