@@ -54,16 +54,17 @@ fn main() -> ExitCode {
 fn start(options: &Options) -> anyhow::Result<()> {
     // As `pleat serve` does it.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let rows = runtime.block_on(Box::pin(measure(options)))?;
+    let mut rows = Vec::new();
+    let measured = runtime.block_on(Box::pin(measure(options, &mut rows)));
+    // What was measured before something failed is worth its minutes.
     table::print(&rows)?;
     if let Some(path) = &options.json {
         table::write_json(&rows, path).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
-    Ok(())
+    measured
 }
 
-async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
-    let mut rows = Vec::new();
+async fn measure(options: &Options, rows: &mut Vec<Row>) -> anyhow::Result<()> {
     if options.wants(Measurement::Call) {
         rows.extend(call::measure(options).await.context("measuring calls")?);
     }
@@ -81,17 +82,15 @@ async fn measure(options: &Options) -> anyhow::Result<Vec<Row>> {
         Measurement::Noisy,
     ];
     if !served.into_iter().any(|measurement| options.wants(measurement)) {
-        return Ok(rows);
+        return Ok(());
     }
     let platform = Platform::start(options.data_dir.as_deref()).await?;
-    let measured = measure_served(&platform, options).await;
+    let measured = measure_served(&platform, options, rows).await;
     platform.stop().await?;
-    rows.extend(measured?);
-    Ok(rows)
+    measured
 }
 
-async fn measure_served(platform: &Platform, options: &Options) -> anyhow::Result<Vec<Row>> {
-    let mut rows = Vec::new();
+async fn measure_served(platform: &Platform, options: &Options, rows: &mut Vec<Row>) -> anyhow::Result<()> {
     if options.wants(Measurement::Path) {
         rows.extend(path::measure(platform, options).await.context("measuring the whole path")?);
     }
@@ -122,5 +121,5 @@ async fn measure_served(platform: &Platform, options: &Options) -> anyhow::Resul
     if options.wants(Measurement::Noisy) {
         rows.extend(noisy::measure(platform, options).await.context("measuring a noisy neighbour")?);
     }
-    Ok(rows)
+    Ok(())
 }

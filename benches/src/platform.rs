@@ -129,7 +129,12 @@ impl Platform {
         let (key, content_type) = (Some(self.deploy_key.as_str()), Some("application/octet-stream"));
         let request = Request { method: "POST", path: &path, key, content_type, body: source }.bytes(self.address);
         let answer = connection.exchange(&request).await?;
-        anyhow::ensure!(answer.status == 201, "deploying `{file_name}`: {} {}", answer.status, answer.text());
+        anyhow::ensure!(
+            matches!(answer.status, 200 | 201),
+            "deploying `{file_name}`: {} {}",
+            answer.status,
+            answer.text()
+        );
         Ok(())
     }
 }
