@@ -14,6 +14,7 @@ use crate::error::EngineError;
 use crate::hub::{Interrupt, Live};
 use crate::invoke::{Invocation, Origin};
 use crate::reach::Standing;
+use crate::run::Run;
 
 /// A call that a function makes.
 pub(crate) struct Errand {
@@ -73,6 +74,15 @@ impl Engine {
         stop: impl Future<Output = Interrupt>,
     ) -> Result<Arc<Task>, EngineError> {
         let run = self.admit(invocation, Some(origin)).await?;
+        self.run_child(run, stop).await
+    }
+
+    /// The same for one that was let in.
+    pub(crate) async fn run_child(
+        &self,
+        run: Run,
+        stop: impl Future<Output = Interrupt>,
+    ) -> Result<Arc<Task>, EngineError> {
         let (live, span) = (run.live(), run.span());
         let _cancel = CancelOnDrop(Arc::clone(&live));
         let answer = self.spawn_for(|done| run.blocking(done).instrument(span));

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use pleat_domain::event::Progress;
 use pleat_domain::json::{self, Raw};
 use pleat_domain::task::{Ask, GuardNotes};
-use pleat_domain::{Artifact, Block, Failure, Message, Reason, Tenant};
+use pleat_domain::{Artifact, Block, Failure, Message, Reason, TaskId, Tenant};
 use pleat_guardrails::{Action, Finding, Guard, Session, Side, Stream, Verdict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -337,12 +337,16 @@ impl Engine {
         (!idle).then(|| Watch::new(guard, &self.guard_key(tenant.id), notes))
     }
 
-    /// Looks at a call before anything comes of it.
-    pub(crate) fn look_at_call(&self, invocation: &mut Invocation) -> Result<Option<SharedWatch>, EngineError> {
+    /// Looks at a call before anything comes of it. `task`: what it will be, where that is known.
+    pub(crate) fn look_at_call(
+        &self,
+        invocation: &mut Invocation,
+        task: Option<TaskId>,
+    ) -> Result<Option<SharedWatch>, EngineError> {
         let Invocation { tenant, principal, skill: Callable(skill), input, message, door, .. } = invocation;
         let Some(watch) = self.watch(tenant, &skill.guard, None) else { return Ok(None) };
         let (skill, caller) = (skill.name.as_str(), &principal.caller());
-        let of = Circumstances { tenant, task: None, skill, caller, door: *door };
+        let of = Circumstances { tenant, task, skill, caller, door: *door };
         self.look_at_input(Some(watch), &of, |watch| watch.input(input, message.as_mut()))
     }
 

@@ -47,8 +47,17 @@ pub(crate) struct Origin {
     pub(crate) step: Option<StepOrigin>,
 }
 
+impl Origin {
+    /// The id that the new task has already.
+    fn id(&self) -> Option<TaskId> {
+        self.step.as_ref().map(|step| step.id)
+    }
+}
+
 /// The step of a run that a call is.
 pub(crate) struct StepOrigin {
+    /// Of the task that it will be, also if it is refused: what is found in its input is found under this id.
+    pub(crate) id: TaskId,
     /// Which attempt at which step.
     pub(crate) label: String,
     /// The versions that the run is bound to; an inner run is bound to them too.
@@ -181,7 +190,7 @@ impl Engine {
         self.open_for_work()?;
         let once = Repeat::of(&invocation);
         check_input(&invocation.skill.0, &invocation.input)?;
-        let watch = self.look_at_call(&mut invocation)?;
+        let watch = self.look_at_call(&mut invocation, origin.as_ref().and_then(Origin::id))?;
         let Invocation {
             tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
         } = invocation;
@@ -197,7 +206,7 @@ impl Engine {
         let record = self.run_record(&tenant, &skill, step.as_ref()).await?;
         let permit = self.enter(&tenant, &principal, &skill).await?;
         // Not before: what waited for its turn begins now.
-        let (id, now) = (TaskId::new(), OffsetDateTime::now_utc());
+        let (id, now) = (step.as_ref().map_or_else(TaskId::new, |step| step.id), OffsetDateTime::now_utc());
         let push = push
             .map(|(destination, push)| self.sealed_push(&tenant, &principal, id, &push, destination, 0))
             .transpose()?;

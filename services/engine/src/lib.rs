@@ -53,6 +53,7 @@ mod tasks;
 mod tokens;
 mod usage;
 mod watch;
+mod writing;
 
 pub use admin::{MintedKey, NewKeyRequest};
 pub use answer::{Answer, Going};

@@ -29,6 +29,13 @@ impl Ending {
         Self { state, failure: None, ask: Some(ask), result: None }
     }
 
+    /// A step has nobody who could answer it.
+    fn unheard(state: TaskState, ask: &Ask) -> Self {
+        let text = format!("it asks, and nobody can answer: {}", ask.prompt);
+        let code = Some(state.as_str().to_owned());
+        Self::failed(Failure { code, ..Failure::new(Reason::FunctionError, text) })
+    }
+
     /// `emitted`: the function has already put out an artifact, so that a result of `null` says nothing more.
     pub(crate) fn of(
         result: Result<Outcome, Stop>,
@@ -63,6 +70,8 @@ impl Ending {
                 artifact.value = structured;
                 Self { result: Some(artifact), ..Self::plain(TaskState::Completed) }
             }
+            Outcome::NeedInput(ask) if door == Door::Pipeline => Self::unheard(TaskState::InputRequired, &ask),
+            Outcome::NeedAuth(ask) if door == Door::Pipeline => Self::unheard(TaskState::AuthRequired, &ask),
             Outcome::NeedInput(ask) => Self::asking(TaskState::InputRequired, ask),
             Outcome::NeedAuth(ask) => Self::asking(TaskState::AuthRequired, ask),
             // Whether this very client can serve it is seen at the door.

@@ -3,6 +3,7 @@
 
 mod drive;
 mod journal;
+mod refused;
 mod replay;
 mod step;
 

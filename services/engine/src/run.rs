@@ -40,9 +40,6 @@ pub(crate) use recorded::Recorded;
 /// What goes on after the first answer.
 pub(crate) type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// How long the outcome of a call is kept trying to be recorded while the database is away.
-const RECORD_PATIENCE: Duration = Duration::from_secs(600);
-
 pub(crate) struct Run {
     pub(crate) engine: Engine,
     pub(crate) tenant: Arc<Tenant>,
@@ -440,19 +437,9 @@ impl Run {
         Commit { tenant: self.tenant.id, task, change, events, logs, log_seq: self.log_seq, once, push }
     }
 
-    /// A running task's record: tried again while the database is away, because there is nobody to refuse to.
+    /// A running task's record.
     async fn write(&self, commit: Commit) -> Result<Written, StoreError> {
-        let started = Instant::now();
-        let mut pause = Duration::from_millis(20);
-        loop {
-            match self.engine.inner.store.writer().commit(commit.clone()).await {
-                Err(error) if error.is_transient() && started.elapsed() < RECORD_PATIENCE => {
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_secs(1));
-                }
-                other => return other,
-            }
-        }
+        self.engine.write(&self.live, commit).await
     }
 }
 

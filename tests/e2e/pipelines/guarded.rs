@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{output, server};
+use super::{STRICT, output, server};
 use crate::harness::TestServer;
 
 const EMAIL: &str = "jane.doe@example.com";
@@ -45,6 +45,34 @@ async fn what_passes_from_step_to_step_is_looked_at() {
     let run = server.run("two", json!({ "value": EMAIL })).await;
     assert_eq!((&run["failure"]["reason"], &run["failure"]["code"]), (&json!("blocked"), &json!("pii")), "{run:#}");
     assert!(!run["failure"].to_string().contains("jane"), "{run:#}");
+}
+
+/// What is refused before it runs is a step that failed, with what was found in it and without what it was given.
+#[tokio::test]
+async fn a_step_that_is_blocked_is_in_the_trace_with_what_was_found() {
+    let server = server().await;
+    server.activate(TWO).await;
+    guard(&server, "echo", "block", "input").await;
+    let run = server.run("two", json!({ "value": EMAIL })).await;
+    let path = format!("/tenants/acme/tasks/{}/trace", run["id"].as_str().unwrap());
+    let (_, trace) = server.api(Method::GET, &path, &server.read, None).await;
+    let step = &trace["tasks"][2];
+    assert_eq!((&step["step"], &step["state"]), (&json!("b#1"), &json!("failed")), "{trace:#}");
+    assert_eq!((&step["failure"]["code"], &step["input"]), (&json!("pii"), &Value::Null), "{step:#}");
+    assert_eq!(trace["findings"][0]["task"], step["id"], "{trace:#}");
+}
+
+/// An input that fits no schema is refused before it is looked at: what is kept of it is looked at all the same.
+#[tokio::test]
+async fn of_a_refused_step_nothing_is_kept_that_its_guardrails_redact() {
+    let server = server().await;
+    server.deploy("strict.js", STRICT, "&visibility=public").await;
+    server.activate("name: wrong\nsteps: [{id: a, tool_name: strict, input_mapping: {mail: $input.mail}}]").await;
+    guard(&server, "strict", "redact", "input").await;
+    let run = server.run("wrong", json!({ "mail": EMAIL })).await;
+    assert_eq!(run["failure"]["code"], "invalid_input", "{run:#}");
+    let step = &server.trace_of(&run).await[1];
+    assert_eq!((&step["step"], &step["input"]), (&json!("a#1"), &json!({ "mail": "[EMAIL_1]" })), "{step:#}");
 }
 
 #[tokio::test]

@@ -29,7 +29,8 @@ fn entry(step: &Task) -> Option<Entry> {
     let attempt: Attempt = step.step.as_deref()?.parse().ok()?;
     let event = match step.state {
         TaskState::Completed => Event::Finished(value_of(step)),
-        TaskState::Failed | TaskState::Rejected => Event::Failed { failure: failure_of(step), at: step.updated_at },
+        // What waits for an answer gets none.
+        TaskState::Failed | TaskState::Rejected | TaskState::InputRequired | TaskState::AuthRequired => Event::Failed { failure: failure_of(step), at: step.updated_at },
         _ => return None,
     };
     Some(Entry { attempt, event })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pleat_domain::{Door, Failure, Raw, Reason, SkillName, StepChange, StepPhase, Task, TaskId, TaskState, limits};
+use pleat_domain::{Door, Failure, Raw, SkillName, StepChange, StepPhase, Task, TaskId, TaskState, limits};
 use pleat_pipelines::{Attempt, StepStart};
 use pleat_policy::Action;
 use time::OffsetDateTime;
@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::drive::{Driver, change};
 use super::journal;
+use super::refused::{Refused, refusal};
 use crate::calling::value_of;
 use crate::catalog::Callable;
 use crate::engine::authorize;
@@ -39,7 +40,7 @@ impl Driver {
             None => self.call(start, onward).await,
         };
         let (task, outcome) = match called {
-            Ok(task) => (Some(Arc::clone(&task)), Some(self.outcome(&task).await)),
+            Ok(task) => (Some(Arc::clone(&task)), Some(outcome(&task))),
             Err(EngineError::ShuttingDown | EngineError::OutOfTouch) => (None, None),
             Err(error) => (None, Some(Err(refusal(error)))),
         };
@@ -71,12 +72,17 @@ impl Driver {
         let StepStart { attempt, input, .. } = start;
         let step = self.plan.step(&attempt.step);
         let name = step.and_then(|step| step.call.skill()).unwrap_or_default();
-        let skill = self.callable(&name).await?;
+        let id = TaskId::new();
+        let refused = |skill, input| Refused { id, attempt: &attempt, name: &name, skill, input };
+        let skill = match self.callable(&name).await {
+            Ok(skill) => skill,
+            Err(error) => return self.refused(refused(None, input), error).await,
+        };
         let invocation = Invocation {
             tenant: Arc::clone(&self.tenant),
             principal: self.standing.principal.clone(),
-            skill,
-            input,
+            skill: skill.clone(),
+            input: input.clone(),
             message: None,
             context: Some(self.context.clone()),
             alias: None,
@@ -85,13 +91,17 @@ impl Driver {
             door: Door::Pipeline,
         };
         let origin = StepOrigin {
+            id,
             label: attempt.label(),
             pins: Arc::clone(&self.pins),
             onward: onward.then(|| Arc::clone(&self.sink)),
         };
         let origin = Origin { parent: self.run, depth: self.standing.depth + 1, step: Some(origin) };
         let timeout = step.and_then(|step| step.timeout);
-        self.engine.call_child(invocation, origin, self.stopped(timeout)).await
+        match self.engine.admit(invocation, Some(origin)).await {
+            Ok(run) => self.engine.run_child(run, self.stopped(timeout)).await,
+            Err(error) => self.refused(refused(Some(&skill.0), input), error).await,
+        }
     }
 
     /// The version that the run is bound to, if its caller may call it now.
@@ -142,49 +152,14 @@ impl Driver {
         }
     }
 
-    async fn outcome(&self, task: &Task) -> Result<Raw, Failure> {
-        match task.state {
-            TaskState::Completed => Ok(value_of(task)),
-            TaskState::InputRequired | TaskState::AuthRequired => {
-                self.engine.end_question(&self.tenant, task).await;
-                let prompt = task.ask.as_ref().map(|ask| ask.prompt.clone()).unwrap_or_default();
-                Err(failed(task.state.as_str(), format!("it asks, and nobody can answer: {prompt}")))
-            }
-            _ => Err(journal::failure_of(task)),
-        }
-    }
+}
+
+fn outcome(task: &Task) -> Result<Raw, Failure> {
+    if task.state == TaskState::Completed { Ok(value_of(task)) } else { Err(journal::failure_of(task)) }
 }
 
 /// What it delivered is what it streamed.
 fn has_no_result(task: &Task) -> bool {
     let name = task.skill.as_ref().map(|skill| format!("{skill}-result"));
     task.artifacts.iter().all(|artifact| Some(&artifact.name) != name.as_ref())
-}
-
-fn failed(code: &str, message: String) -> Failure {
-    Failure { code: Some(code.to_owned()), ..Failure::new(Reason::FunctionError, message) }
-}
-
-/// What was refused before it ran.
-fn refusal(error: EngineError) -> Failure {
-    let message = error.to_string();
-    match error {
-        EngineError::UnknownSkill(_) => failed("unknown_skill", message),
-        EngineError::Unauthenticated | EngineError::Forbidden(_) => {
-            failed("forbidden", "the caller may not call this skill".to_owned())
-        }
-        EngineError::InvalidInput(_) => failed("invalid_input", message),
-        EngineError::Invalid(_) => failed("too_deep", message),
-        EngineError::Guarded(check) => {
-            Failure { code: Some(check.to_owned()), ..Failure::new(Reason::Blocked, message) }
-        }
-        EngineError::Blocked(reason) => Failure::new(Reason::Blocked, reason),
-        EngineError::LimitReached(_) | EngineError::Busy(_) | EngineError::Unavailable(_) => {
-            Failure::new(Reason::Busy, message)
-        }
-        error => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a step could not be called");
-            Failure::new(Reason::Internal, "the step could not be called")
-        }
-    }
 }
