@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pleat_domain::event::StatusChange;
-use pleat_domain::{Door, Event, EventBody, Failure, Principal, Reason, Task, TaskState, Tenant};
+use pleat_domain::{Door, Event, EventBody, Failure, Principal, Reason, Task, TaskId, TaskState, Tenant};
 use pleat_store::{Change, Claimed, Commit, Written};
 use time::OffsetDateTime;
 
@@ -99,6 +99,8 @@ impl Engine {
         for step in store.steps_of(claimed.task.id).await? {
             if !step.state.is_terminal() {
                 store.request_cancel(step.id).await?;
+                // It may run here by now, and a node does not hear itself.
+                self.inner.hub.cancel(&[step.id]);
             }
         }
         Ok(())
@@ -150,10 +152,21 @@ impl Engine {
         run.begun = begun;
         let id = run.task.id;
         let (_, rest) = run.run_again().await?;
+        self.honour_cancel(id).await;
         // Who has followed it from here finds it running here.
         self.inner.news.changed(&[id]);
         rest.await;
         Ok(())
+    }
+
+    /// A wish to cancel that came while the task was taken over has found it nowhere.
+    async fn honour_cancel(&self, id: TaskId) {
+        match self.inner.store.canceled_among(&[id]).await {
+            Ok(canceled) => self.inner.hub.cancel(&canceled),
+            Err(error) => {
+                tracing::warn!(task.id = %id, error = &error as &dyn std::error::Error, "a cancel could not be looked for");
+            }
+        }
     }
 
     /// Records the end of a task that does not run here.

@@ -163,6 +163,16 @@ impl Engine {
         }
     }
 
+    /// The same for a call of another task, which ends for this cause where it runs here. Should it run elsewhere, it is
+    /// canceled.
+    pub(crate) async fn stop_child(&self, tenant: &Tenant, id: TaskId, cause: Interrupt) -> Result<Task, EngineError> {
+        if let Some(live) = self.inner.hub.get(tenant.id, id) {
+            live.interrupt(cause);
+        }
+        let task = self.tenant_store(tenant).task(id, None).await?.ok_or(EngineError::TaskNotFound)?;
+        self.stop_wherever(tenant, task).await
+    }
+
     /// The task once it is final. It may run here, elsewhere, or nowhere, and move meanwhile.
     async fn stop_wherever(&self, tenant: &Tenant, mut task: Task) -> Result<Task, EngineError> {
         let store = self.tenant_store(tenant);

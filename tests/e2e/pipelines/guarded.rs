@@ -67,7 +67,7 @@ async fn a_step_that_is_blocked_is_in_the_trace_with_what_was_found() {
 async fn of_a_refused_step_nothing_is_kept_that_its_guardrails_redact() {
     let server = server().await;
     server.deploy("strict.js", STRICT, "&visibility=public").await;
-    server.activate("name: wrong\nsteps: [{id: a, tool_name: strict, input_mapping: {mail: $input.mail}}]").await;
+    server.activate("name: wrong\nsteps: [{id: a, tool_name: strict}]").await;
     guard(&server, "strict", "redact", "input").await;
     let run = server.run("wrong", json!({ "mail": EMAIL })).await;
     assert_eq!(run["failure"]["code"], "invalid_input", "{run:#}");

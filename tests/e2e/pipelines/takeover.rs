@@ -43,6 +43,12 @@ fn with<'a>(trace: &'a [Value], label: &str) -> Vec<&'a Value> {
     trace.iter().filter(|task| task["step"] == label).collect()
 }
 
+/// Once that attempt runs.
+async fn works(cluster: &Cluster, run: &str, label: &str) -> Option<()> {
+    let trace = trace(cluster, run).await;
+    with(&trace, label).iter().any(|step| step["state"] == "working").then_some(())
+}
+
 #[tokio::test]
 async fn a_run_goes_on_behind_its_last_finished_step_and_so_does_one_within_it() {
     let mut cluster = Cluster::start(2).await;
@@ -99,6 +105,45 @@ async fn a_run_of_short_steps_calls_none_of_them_twice_and_a_cancel_outlives_the
     for step in &before {
         assert!(after.iter().any(|task| task["id"] == step["id"]), "{step}");
     }
+}
+
+/// After a restart the inner run is taken over by itself: the outer one did not start it on this node.
+#[tokio::test]
+async fn a_cancel_after_a_restart_reaches_the_inner_run_and_its_steps() {
+    let mut cluster = Cluster::start(1).await;
+    define(&cluster, INNER).await;
+    define(&cluster, "name: outer\nsteps: [{id: c, tool_name: 'pipeline:inner'}]").await;
+    let (run, _) = cluster.begin(0, "pipeline:outer", json!({ "ms": 25_000 })).await;
+    cluster.until("the long step", async || works(&cluster, &run, "y#1").await).await;
+    cluster.nodes.remove(0).kill();
+    cluster.nodes.push(Node::start(&cluster.database).await);
+    cluster.until("the long step once more", async || works(&cluster, &run, "y#2").await).await;
+    let (status, answer) = cluster.rpc(0, "tasks/cancel", json!({ "id": run })).await;
+    assert_eq!((status, &answer["result"]["status"]["state"]), (200, &json!("canceled")), "{answer}");
+    let trace = trace(&cluster, &run).await;
+    for label in ["c#1", "y#2"] {
+        assert_eq!(with(&trace, label)[0]["state"], "canceled", "{label}: {trace:#?}");
+    }
+}
+
+/// The outer run's node is gone and nobody has taken it over when the cancel comes.
+#[tokio::test]
+async fn a_cancel_of_a_lost_run_ends_its_inner_run_on_whichever_node() {
+    let mut cluster = Cluster::start(2).await;
+    define(&cluster, INNER).await;
+    define(&cluster, "name: outer\nsteps: [{id: c, tool_name: 'pipeline:inner'}]").await;
+    let (run, _) = cluster.begin(0, "pipeline:outer", json!({ "ms": 25_000 })).await;
+    cluster.until("the long step", async || works(&cluster, &run, "y#1").await).await;
+    cluster.nodes.remove(0).kill();
+    let (_, answer) = cluster.rpc(0, "tasks/cancel", json!({ "id": run })).await;
+    assert_eq!(answer["result"]["status"]["state"], "canceled", "{answer}");
+    let ended = async || {
+        let trace = trace(&cluster, &run).await;
+        trace.iter().all(|task| task["state"] != "working").then_some(trace)
+    };
+    let (trace, _) = cluster.until("the end of everything", ended).await;
+    assert_eq!(with(&trace, "c#1")[0]["state"], "canceled", "{trace:#?}");
+    assert!(with(&trace, "y#2").iter().all(|step| step["state"] == "canceled"), "{trace:#?}");
 }
 
 #[tokio::test]

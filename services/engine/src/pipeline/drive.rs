@@ -28,6 +28,9 @@ use crate::tasks::CANCEL_PATIENCE;
 /// How long what happens to steps may go unrecorded while nobody looks.
 const QUIET: Duration = Duration::from_secs(1);
 
+/// How long the ends of stopped steps are waited for: who cancels the run waits for its end in turn.
+const STOP_PATIENCE: Duration = CANCEL_PATIENCE.saturating_sub(Duration::from_secs(1));
+
 /// What a run needs to go on.
 pub(crate) struct Driver {
     pub(super) engine: Engine,
@@ -89,7 +92,7 @@ impl Driver {
         // What still runs is stopped, and its records are waited for, so that nothing of a run is younger than its end.
         driver.stop.cancel();
         let rest = async { while steps.next().await.is_some() {} };
-        let _ = tokio::time::timeout(CANCEL_PATIENCE, rest).await;
+        let _ = tokio::time::timeout(STOP_PATIENCE, rest).await;
         match end {
             End::Output(value) => Ok(Outcome::Value(value)),
             End::Failed(failed) => Err(Stop::Failed(failure_of(failed))),

@@ -143,11 +143,9 @@ impl Driver {
         tokio::select! {
             biased;
             task = &mut settled => task,
-            cause = self.stopped(None) => {
-                if cause == Interrupt::Canceled {
-                    self.engine.tenant_store(&self.tenant).request_cancel(begun).await?;
-                }
-                settled.await
+            cause = self.stopped(None) => match cause {
+                Interrupt::Canceled => self.engine.stop_child(&self.tenant, begun, cause).await.map(Arc::new),
+                _ => settled.await,
             }
         }
     }
