@@ -6,6 +6,7 @@ use pleat_runtime::{Outcome, Stop};
 
 use crate::catalog::Skill;
 use crate::hub::Interrupt;
+use crate::sink::Emitted;
 
 /// How a turn of a task ends.
 #[derive(Debug)]
@@ -36,13 +37,13 @@ impl Ending {
         Self::failed(Failure { code, ..Failure::new(Reason::FunctionError, text) })
     }
 
-    /// `emitted`: the function has already put out an artifact, so that a result of `null` says nothing more.
+    /// `emitted`: what the caller has of the answer already.
     pub(crate) fn of(
         result: Result<Outcome, Stop>,
         interrupt: Option<Interrupt>,
         skill: &Skill,
         door: Door,
-        emitted: bool,
+        emitted: Emitted,
     ) -> Self {
         match result {
             Ok(outcome) => Self::of_outcome(outcome, skill, door, emitted),
@@ -51,14 +52,18 @@ impl Ending {
         }
     }
 
-    fn of_outcome(outcome: Outcome, skill: &Skill, door: Door, emitted: bool) -> Self {
+    fn of_outcome(outcome: Outcome, skill: &Skill, door: Door, emitted: Emitted) -> Self {
         let name = || format!("{}-result", skill.name);
         match outcome {
             Outcome::Value(value) | Outcome::Text(value) => {
                 if let Some(failure) = output_fault(skill, &value) {
                     return Self::failed(failure);
                 }
-                let silent = emitted && value.get() == "null";
+                let silent = match emitted {
+                    Emitted::Nothing => false,
+                    Emitted::Some => value.get() == "null",
+                    Emitted::All => true,
+                };
                 let result = (!silent).then(|| Artifact::of_value(name(), value));
                 Self { result, ..Self::plain(TaskState::Completed) }
             }

@@ -341,8 +341,9 @@ impl Run {
         }
         self.sink.end();
         let Batch { mut bodies, logs } = self.sink.take();
+        let emitted = self.sink.emitted();
         let artifacts = self.sink.artifacts();
-        let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, !artifacts.is_empty());
+        let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, emitted);
         let (ending, artifacts) = self.guard_output(ending, artifacts, &mut bodies);
         let mut ending = self.ask_hooks(ending, report.wall);
         let mut output: usize = artifacts.iter().map(size_of).sum();

@@ -30,6 +30,16 @@ pub(crate) struct Sink {
     onward: Option<Arc<Sink>>,
 }
 
+/// How much of the answer was put out on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Emitted {
+    Nothing,
+    /// Something: a result of `null` says nothing more.
+    Some,
+    /// The result says the same once more.
+    All,
+}
+
 #[derive(Default)]
 struct State {
     pending: Vec<EventBody>,
@@ -37,6 +47,7 @@ struct State {
     total_bytes: usize,
     logs: Vec<LogLine>,
     artifacts: Vec<Artifact>,
+    said_all: bool,
 }
 
 /// What is to be recorded next.
@@ -165,9 +176,18 @@ impl Sink {
         batch
     }
 
-    /// Whether anything was put out so far.
-    pub(crate) fn has_artifacts(&self) -> bool {
-        !lock(&self.state).artifacts.is_empty()
+    /// What was put out is the whole answer.
+    pub(crate) fn said_all(&self) {
+        lock(&self.state).said_all = true;
+    }
+
+    pub(crate) fn emitted(&self) -> Emitted {
+        let state = lock(&self.state);
+        match (state.artifacts.is_empty(), state.said_all) {
+            (true, _) => Emitted::Nothing,
+            (false, false) => Emitted::Some,
+            (false, true) => Emitted::All,
+        }
     }
 
     /// The artifacts that the chunks added up to.

@@ -73,6 +73,24 @@ async fn the_owner_follows_the_steps_and_the_caller_does_not() {
     assert!(!format!("{frames:?}").contains("\"step\""), "{frames:#?}");
 }
 
+/// What was streamed is what the schema speaks of, not the nothing that was returned behind it.
+#[tokio::test]
+async fn an_output_that_was_streamed_has_to_fit_its_schema_too() {
+    let server = server().await;
+    let chat = "export const description = 'Chats'; \
+        export default async (input, ctx) => { ctx.emit('it '); ctx.emit('rains'); };";
+    server.deploy("chat.js", chat, "&visibility=public").await;
+    let typed = "name: typed\nsteps: [{id: a, tool_name: chat}]\noutput_schema: {type: string}";
+    server.activate(typed).await;
+    let run = server.run("typed", json!({})).await;
+    assert_eq!(run["state"], "completed", "{run:#}");
+    let names: Vec<&Value> = run["artifacts"].as_array().unwrap().iter().map(|artifact| &artifact["name"]).collect();
+    assert_eq!(names, ["pipeline:typed-stream"], "it is not said twice: {run:#}");
+    server.activate(&typed.replace("string", "object")).await;
+    let run = server.run("typed", json!({})).await;
+    assert_eq!(run["failure"]["reason"], "bad_output", "{run:#}");
+}
+
 #[tokio::test]
 async fn the_stream_of_the_last_step_is_the_runs_stream() {
     let server = server().await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use pleat_domain::{ContextId, Failure, Raw, Reason, StepChange, StepPhase, TaskId, Tenant, json};
+use pleat_domain::{ContextId, Failure, Raw, Reason, StepChange, StepPhase, TaskId, Tenant};
 use pleat_pipelines::{Attempt, End, Entry, Event, Plan, RunFailure};
 use pleat_runtime::{CallReport, Outcome, Stop};
 use time::OffsetDateTime;
@@ -111,7 +111,10 @@ impl Driver {
             let skipped = run.take_journal().into_iter().filter(|entry| matches!(entry.event, Event::Skipped));
             skipped.for_each(|entry| self.tell(&mut due, change(&entry.attempt, StepPhase::Skipped)));
             if let Some(end) = run.end() {
-                return if spoke { silent(end) } else { end.clone() };
+                if spoke {
+                    self.sink.said_all();
+                }
+                return end.clone();
             }
             for start in run.take_ready() {
                 self.tell(&mut due, change(&start.attempt, StepPhase::Started));
@@ -161,14 +164,6 @@ impl Driver {
         } else {
             due.get_or_insert_with(|| Instant::now() + QUIET);
         }
-    }
-}
-
-/// The last step has said everything in its stream.
-fn silent(end: &End) -> End {
-    match end {
-        End::Output(_) => End::Output(json::raw(&())),
-        end => end.clone(),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::engine::authorize;
 use crate::error::EngineError;
 use crate::hub::Interrupt;
 use crate::invoke::{Invocation, Origin, StepOrigin};
+use crate::sink::Emitted;
 
 /// What became of an attempt.
 pub(super) struct Ended {
@@ -52,7 +53,7 @@ impl Driver {
             code: failure.map(|failure| failure.code.clone().unwrap_or_else(|| failure.reason.as_str().to_owned())),
             ..change(&attempt, phase)
         };
-        let spoke = onward && self.sink.has_artifacts() && task.is_some_and(|task| has_no_result(&task));
+        let spoke = onward && self.sink.emitted() != Emitted::Nothing && task.is_some_and(|task| has_no_result(&task));
         Ended { attempt, outcome, change, spoke }
     }
 
