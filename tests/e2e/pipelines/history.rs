@@ -105,6 +105,27 @@ steps:
 }
 
 #[tokio::test]
+async fn what_is_archived_is_not_replayed_nor_is_what_calls_it() {
+    let server = server().await;
+    server.activate("name: inner\nsteps: [{id: x, tool_name: probe}]").await;
+    server.activate("name: outer\nsteps: [{id: a, tool_name: 'pipeline:inner'}]").await;
+    let run = server.run("outer", echo(json!(1))).await;
+    // A later version does without the inner one, which can be archived then.
+    server.activate("name: outer\nsteps: [{id: a, tool_name: probe}]").await;
+    for name in ["inner", "outer"] {
+        let path = format!("{PIPELINES}/{name}/archive");
+        assert_eq!(server.api(Method::POST, &path, &server.deploy, None).await.0, 200);
+        let (status, body) = replayed(&server, &run, "a").await;
+        assert_eq!((status, &body["error"]["code"]), (409, &json!("archived")), "{name}: {body}");
+    }
+    for name in ["inner", "outer"] {
+        let path = format!("{PIPELINES}/{name}/activate");
+        assert_eq!(server.api(Method::POST, &path, &server.deploy, None).await.0, 200);
+    }
+    assert_eq!(replayed(&server, &run, "a").await.0, 202);
+}
+
+#[tokio::test]
 async fn what_cannot_be_replayed_is_refused_with_the_reason() {
     let server = server().await;
     server.activate(THREE).await;
