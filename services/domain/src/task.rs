@@ -241,7 +241,8 @@ pub struct Task {
     pub version: i32,
     pub context: ContextId,
     pub parent: Option<TaskId>,
-    /// Which attempt at which step of its parent it is, where that is a run of a pipeline.
+    /// Which attempt at which step of its parent it is, where that is a run of a pipeline. What such a step calls in turn
+    /// has the same: who called the run sees neither.
     pub step: Option<String>,
     /// What it is pinned to, where it is a run of a pipeline itself.
     pub run: Option<Box<RunRecord>>,

@@ -21,6 +21,7 @@ pub(crate) struct Errand {
     pub(crate) tenant: Arc<Tenant>,
     pub(crate) standing: Standing,
     pub(crate) parent: TaskId,
+    pub(crate) step: Option<String>,
     pub(crate) context: ContextId,
     pub(crate) skill: String,
     pub(crate) input: Raw,
@@ -47,7 +48,7 @@ impl Engine {
     }
 
     async fn send_errand(&self, errand: Errand) -> Result<Arc<Task>, EngineError> {
-        let Errand { tenant, standing, parent, context, skill, input } = errand;
+        let Errand { tenant, standing, parent, step, context, skill, input } = errand;
         let skill = self.catalog(&tenant).await?.choose(&standing.principal, Some(&skill))?;
         let invocation = Invocation {
             tenant,
@@ -61,7 +62,7 @@ impl Engine {
             push: None,
             door: Door::Call,
         };
-        let origin = Origin { parent, depth: standing.depth, step: None };
+        let origin = Origin { parent, depth: standing.depth, label: step, step: None };
         self.call_child(invocation, origin, std::future::pending()).await
     }
 

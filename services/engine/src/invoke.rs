@@ -44,6 +44,8 @@ pub(crate) struct Origin {
     pub(crate) parent: TaskId,
     /// How many calls the new task is away from the door.
     pub(crate) depth: u32,
+    /// Which attempt at which step it is, or is called by.
+    pub(crate) label: Option<String>,
     pub(crate) step: Option<StepOrigin>,
 }
 
@@ -58,8 +60,6 @@ impl Origin {
 pub(crate) struct StepOrigin {
     /// Of the task that it will be, also if it is refused: what is found in its input is found under this id.
     pub(crate) id: TaskId,
-    /// Which attempt at which step.
-    pub(crate) label: String,
     /// The versions that the run is bound to; an inner run is bound to them too.
     pub(crate) pins: Arc<Pins>,
     /// Where its stream goes on, if that is the run's.
@@ -199,9 +199,9 @@ impl Engine {
             None => None,
         };
         let depth = origin.as_ref().map_or(0, |origin| origin.depth);
-        let (origin, step) = match origin {
-            Some(Origin { parent, step, .. }) => (Some(parent), step),
-            None => (None, None),
+        let (origin, label, step) = match origin {
+            Some(Origin { parent, label, step, .. }) => (Some(parent), label, step),
+            None => (None, None, None),
         };
         let record = self.run_record(&tenant, &skill, step.as_ref()).await?;
         let permit = self.enter(&tenant, &principal, &skill).await?;
@@ -216,7 +216,7 @@ impl Engine {
             version: skill.version,
             context: context.unwrap_or_else(|| ContextId::of_task(id)),
             parent: origin,
-            step: step.as_ref().map(|step| step.label.clone()),
+            step: label,
             run: record.map(Box::new),
             caller: principal.caller(),
             door,

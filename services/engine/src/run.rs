@@ -259,6 +259,7 @@ impl Run {
             skill: Arc::clone(&self.skill),
             standing: self.standing.clone(),
             task: self.task.id,
+            step: self.task.step.clone(),
             context: self.task.context.clone(),
         }
     }

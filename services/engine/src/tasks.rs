@@ -53,7 +53,7 @@ impl Engine {
     pub async fn task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
         authorize(principal, Action::UseDoor, EngineError::TaskNotFound)?;
         let task = self.visible_task(tenant, principal, id).await?;
-        // Who calls a pipeline sees the run, never its steps.
+        // Who calls a pipeline sees the run, never its steps, nor what these call.
         if task.step.is_some() { Err(EngineError::TaskNotFound) } else { Ok(task) }
     }
 

@@ -39,6 +39,37 @@ async fn the_caller_sees_the_run_and_never_its_steps() {
     assert_eq!(tops["tasks"].as_array().unwrap().len(), 1);
 }
 
+/// What a step's function calls is as little the caller's as the step; what a plain function calls is.
+#[tokio::test]
+async fn the_caller_never_sees_what_steps_call() {
+    let server = server().await;
+    let errand = "export const description = 'Sends'; export const capabilities = { skills: ['relay', 'echo'] }; \
+        export default async (input, ctx) => await ctx.call(input.to, { to: 'echo', n: input.n });";
+    for name in ["errand", "relay"] {
+        server.deploy(&format!("{name}.js"), errand, "&visibility=public&grant=all").await;
+    }
+    server.activate("name: sent\nsteps: [{id: a, tool_name: errand}]").await;
+    let sent = json!({ "skill": "pipeline:sent", "message": { "to": "relay", "n": 1 } });
+    let (_, answer) = server.rpc_as(&server.invoke, "tasks/send", sent).await;
+    let trace = server.trace_of(&json!({ "id": answer["result"]["id"] })).await;
+    let skills: Vec<&Value> = trace.iter().map(|task| &task["skill"]).collect();
+    assert_eq!(skills, ["pipeline:sent", "errand", "relay", "echo"]);
+    assert_eq!((&trace[1]["step"], &trace[2]["step"]), (&json!("a#1"), &Value::Null), "only a step is one");
+    for task in &trace[1..] {
+        for method in ["tasks/get", "tasks/cancel"] {
+            let (_, got) = server.rpc_as(&server.invoke, method, json!({ "id": task["id"] })).await;
+            assert_eq!(got["error"]["code"], -32001, "{method}: {got}");
+        }
+    }
+    let plain = json!({ "skill": "errand", "message": { "to": "echo", "n": 1 } });
+    let (_, plain) = server.rpc_as(&server.invoke, "tasks/send", plain).await;
+    let list = server.client.get(format!("{}/_a2a/rest/tasks", server.tenant_url())).bearer_auth(&server.invoke);
+    let listed: Value = list.header("a2a-version", "1.0").send().await.unwrap().json().await.unwrap();
+    let ids: Vec<&Value> = listed["tasks"].as_array().unwrap().iter().map(|task| &task["id"]).collect();
+    assert_eq!(ids.len(), 3, "the run, the plain call and what that called: {listed:#}");
+    assert!(ids.contains(&&answer["result"]["id"]) && ids.contains(&&plain["result"]["id"]), "{listed:#}");
+}
+
 async fn followed(server: &TestServer, input: Value) -> Vec<Value> {
     let url = format!("{}/api/v1{PIPELINES}/two/runs", server.url);
     let request = server.client.post(url).bearer_auth(&server.admin).header("accept", "text/event-stream");

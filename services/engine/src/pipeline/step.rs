@@ -91,13 +91,9 @@ impl Driver {
             push: None,
             door: Door::Pipeline,
         };
-        let origin = StepOrigin {
-            id,
-            label: attempt.label(),
-            pins: Arc::clone(&self.pins),
-            onward: onward.then(|| Arc::clone(&self.sink)),
-        };
-        let origin = Origin { parent: self.run, depth: self.standing.depth + 1, step: Some(origin) };
+        let origin = StepOrigin { id, pins: Arc::clone(&self.pins), onward: onward.then(|| Arc::clone(&self.sink)) };
+        let (label, depth) = (Some(attempt.label()), self.standing.depth + 1);
+        let origin = Origin { parent: self.run, depth, label, step: Some(origin) };
         let timeout = step.and_then(|step| step.timeout);
         match self.engine.admit(invocation, Some(origin)).await {
             Ok(run) => self.engine.run_child(run, self.stopped(timeout)).await,
@@ -150,7 +146,6 @@ impl Driver {
             }
         }
     }
-
 }
 
 fn outcome(task: &Task) -> Result<Raw, Failure> {

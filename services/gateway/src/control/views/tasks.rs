@@ -1,7 +1,7 @@
 //! Tasks as the control API shows them.
 
 use pleat_domain::task::Ask;
-use pleat_domain::{Artifact, Failure, Message, Raw, RunRecord, Task, timestamp};
+use pleat_domain::{Artifact, Door, Failure, Message, Raw, RunRecord, Task, timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -55,7 +55,7 @@ impl From<Task> for TaskView {
             state: task.state.as_str().to_owned(),
             context_id: task.context.into(),
             parent_task_id: task.parent.map(|id| id.to_string()),
-            step: task.step,
+            step: task.step.filter(|_| task.door == Door::Pipeline),
             run: task.run,
             caller: task.caller.to_string(),
             door: task.door.as_str().to_owned(),
