@@ -272,8 +272,9 @@ impl Run {
         let mut rows = std::mem::take(&mut self.backlog);
         rows.extend(events.iter().cloned());
         let commit = self.commit_of(Arc::clone(&task), change, rows, Vec::new());
-        match self.engine.inner.store.writer().commit(commit).await? {
+        match self.write_first(commit).await? {
             Written::Done => {}
+            Written::Fenced if self.task.step.is_some() => return Err(EngineError::OutOfTouch),
             Written::Fenced => return Err(EngineError::NotContinuable("already continued")),
         }
         crate::measure::count_change(TaskState::Working);
@@ -373,8 +374,7 @@ impl Run {
         let events = if once { Vec::new() } else { self.number(bodies) };
         let task = Arc::new(self.task.clone());
         let commit = self.commit_of(Arc::clone(&task), change, events.clone(), logs);
-        let written =
-            if once { self.engine.inner.store.writer().commit(commit).await } else { self.write(commit).await };
+        let written = if once { self.write_first(commit).await } else { self.write(commit).await };
         if written? == Written::Fenced {
             // Somebody else has it, or has ended it: what they record is what it is.
             return Err(EngineError::OutOfTouch);
@@ -437,6 +437,15 @@ impl Run {
         let once = self.once.clone().filter(|_| matches!(change, Change::Insert | Change::Resume));
         let push = self.push.take().filter(|_| change == Change::Insert);
         Commit { tenant: self.tenant.id, task, change, events, logs, log_seq: self.log_seq, once, push }
+    }
+
+    /// A task's first record of this turn, which can be refused to who waits for it. Nobody waits for a step: what has
+    /// been called must not be called again because the database was away.
+    async fn write_first(&self, commit: Commit) -> Result<Written, StoreError> {
+        match self.task.step {
+            Some(_) => self.write(commit).await,
+            None => self.engine.inner.store.writer().commit(commit).await,
+        }
     }
 
     /// A running task's record.

@@ -13,17 +13,20 @@ use super::drive::{Driver, change};
 use super::journal;
 use super::refused::{Refused, refusal};
 use crate::calling::value_of;
-use crate::catalog::Callable;
+use crate::catalog::{Callable, Target};
 use crate::engine::authorize;
 use crate::error::EngineError;
 use crate::hub::Interrupt;
 use crate::invoke::{Invocation, Origin, StepOrigin};
 use crate::sink::Emitted;
 
+/// How long a database that is away is left alone before it is asked again.
+const UNAVAILABLE_PAUSE: Duration = Duration::from_millis(200);
+
 /// What became of an attempt.
 pub(super) struct Ended {
     pub(super) attempt: Attempt,
-    /// `None`: this node makes no calls any more.
+    /// `None`: this node makes no calls any more, or the run makes none.
     pub(super) outcome: Option<Result<Raw, Failure>>,
     pub(super) change: StepChange,
     /// Its stream, which was the run's, was all it had to say.
@@ -43,6 +46,7 @@ impl Driver {
         let (task, outcome) = match called {
             Ok(task) => (Some(Arc::clone(&task)), Some(outcome(&task))),
             Err(EngineError::ShuttingDown | EngineError::OutOfTouch) => (None, None),
+            Err(_) if self.stop.is_cancelled() => (None, None),
             Err(error) => (None, Some(Err(refusal(error)))),
         };
         let failure = outcome.as_ref().and_then(|outcome| outcome.as_ref().err());
@@ -75,7 +79,7 @@ impl Driver {
         let name = step.and_then(|step| step.call.skill()).unwrap_or_default();
         let id = TaskId::new();
         let refused = |skill, input| Refused { id, attempt: &attempt, name: &name, skill, input };
-        let skill = match self.callable(&name).await {
+        let skill = match self.callable_soon(&name).await {
             Ok(skill) => skill,
             Err(error) => return self.refused(refused(None, input), error).await,
         };
@@ -95,9 +99,29 @@ impl Driver {
         let (label, depth) = (Some(attempt.label()), self.standing.depth + 1);
         let origin = Origin { parent: self.run, depth, label, step: Some(origin) };
         let timeout = step.and_then(|step| step.timeout);
-        match self.engine.admit(invocation, Some(origin)).await {
+        let admitted = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return Err(EngineError::ShuttingDown),
+            admitted = self.engine.admit(invocation, Some(origin)) => admitted,
+        };
+        match admitted {
             Ok(run) => self.engine.run_child(run, self.stopped(timeout)).await,
             Err(error) => self.refused(refused(Some(&skill.0), input), error).await,
+        }
+    }
+
+    /// What to call, as soon as the database can be asked: a step does not fail because it could not be begun.
+    async fn callable_soon(&self, name: &str) -> Result<Callable, EngineError> {
+        loop {
+            match self.callable(name).await {
+                Err(EngineError::Unavailable(error)) => {
+                    tracing::debug!(task.id = %self.run, error = &error as &dyn std::error::Error, "a step waits");
+                }
+                other => return other,
+            }
+            if tokio::time::timeout(UNAVAILABLE_PAUSE, self.stop.cancelled()).await.is_ok() {
+                return Err(EngineError::ShuttingDown);
+            }
         }
     }
 
@@ -111,6 +135,11 @@ impl Driver {
         let parsed = SkillName::parse_skill(name).map_err(|_| unknown())?;
         let skill = self.engine.skill_version(&self.tenant, &parsed, version).await?;
         authorize(&self.standing.principal, Action::Invoke(skill.grants.visibility), unknown())?;
+        if let Target::Function(code) = &skill.target
+            && let Err(error @ EngineError::Unavailable(_)) = self.engine.load(self.tenant.id, code).await
+        {
+            return Err(error);
+        }
         Ok(Callable(skill))
     }
 
