@@ -30,6 +30,11 @@ impl Ending {
         Self { state, failure: None, ask: Some(ask), result: None }
     }
 
+    /// A step has its own time, which may be less than its skill's.
+    pub(crate) fn out_of_time(skill: &str) -> Self {
+        Self::failed(Failure::new(Reason::WallLimit, format!("`{skill}` took longer than its step may")))
+    }
+
     /// A step has nobody who could answer it.
     fn unheard(state: TaskState, ask: &Ask) -> Self {
         let text = format!("it asks, and nobody can answer: {}", ask.prompt);
@@ -105,10 +110,7 @@ impl Ending {
                 let text = "the node that ran this task was stopped; send it again";
                 Self::failed(Failure::new(Reason::NodeLost, text))
             }
-            Some(Interrupt::TimedOut) => {
-                let text = format!("`{}` took longer than its step may", skill.name);
-                Self::failed(Failure::new(Reason::WallLimit, text))
-            }
+            Some(Interrupt::TimedOut) => Self::out_of_time(skill.name.as_str()),
             Some(Interrupt::Canceled) | None => Self::plain(TaskState::Canceled),
         }
     }

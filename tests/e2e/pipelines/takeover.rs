@@ -126,6 +126,23 @@ async fn a_cancel_after_a_restart_reaches_the_inner_run_and_its_steps() {
     }
 }
 
+/// The time of a step goes on from where it began, whichever node it is on.
+#[tokio::test]
+async fn an_inner_run_has_no_more_time_because_its_node_was_lost() {
+    let mut cluster = Cluster::start(1).await;
+    define(&cluster, INNER).await;
+    define(&cluster, "name: outer\nsteps: [{id: c, tool_name: 'pipeline:inner', timeout: 8s}]").await;
+    let (run, _) = cluster.begin(0, "pipeline:outer", json!({ "ms": 25_000 })).await;
+    cluster.until("the long step", async || works(&cluster, &run, "y#1").await).await;
+    cluster.nodes.remove(0).kill();
+    cluster.nodes.push(Node::start(&cluster.database).await);
+    let ended = async || Some(cluster.task(0, &run).await).filter(|task| task["state"] != "working");
+    let (task, _) = cluster.until("the end of the run", ended).await;
+    assert_eq!((&task["state"], &task["failure"]["reason"]), (&json!("failed"), &json!("wall_limit")), "{task:#}");
+    let trace = trace(&cluster, &run).await;
+    assert!(trace.iter().all(|task| task["state"] != "working"), "{trace:#?}");
+}
+
 /// The outer run's node is gone and nobody has taken it over when the cancel comes.
 #[tokio::test]
 async fn a_cancel_of_a_lost_run_ends_its_inner_run_on_whichever_node() {

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use tokio::time::Instant;
 
 use super::drive::{Driver, change};
-use super::journal;
+use super::journal::{self, Begun};
 use super::refused::{Refused, refusal};
 use crate::calling::value_of;
 use crate::catalog::{Callable, Target};
@@ -18,6 +18,7 @@ use crate::engine::authorize;
 use crate::error::EngineError;
 use crate::hub::Interrupt;
 use crate::invoke::{Invocation, Origin, StepOrigin};
+use crate::outcome::Ending;
 use crate::sink::Emitted;
 
 /// How long a database that is away is left alone before it is asked again.
@@ -40,7 +41,7 @@ impl Driver {
         let attempt = start.attempt.clone();
         let onward = self.streams(&attempt);
         let called = match self.pending.get(&attempt.label()) {
-            Some(begun) => self.join(*begun).await,
+            Some(begun) => self.join(&attempt, *begun).await,
             None => self.call(start, onward).await,
         };
         let (task, outcome) = match called {
@@ -163,14 +164,21 @@ impl Driver {
 
     /// Waits for an attempt that began before the run came to this node: an inner run goes on by itself wherever it is
     /// taken over, and anything else is recorded as lost.
-    async fn join(&self, begun: TaskId) -> Result<Arc<Task>, EngineError> {
-        let settled = self.engine.settled(self.tenant.id, begun);
+    async fn join(&self, attempt: &Attempt, begun: Begun) -> Result<Arc<Task>, EngineError> {
+        let timeout = self.plan.step(&attempt.step).and_then(|step| step.timeout);
+        let gone = Duration::try_from(OffsetDateTime::now_utc() - begun.at).unwrap_or_default();
+        let left = timeout.map(|timeout| timeout.saturating_sub(gone));
+        let settled = self.engine.settled(self.tenant.id, begun.task);
         tokio::pin!(settled);
         tokio::select! {
             biased;
             task = &mut settled => task,
-            cause = self.stopped(None) => match cause {
-                Interrupt::Canceled => self.engine.stop_child(&self.tenant, begun, cause).await.map(Arc::new),
+            cause = self.stopped(left) => match cause {
+                Interrupt::Canceled => self.engine.stop_child(&self.tenant, begun.task, cause).await.map(Arc::new),
+                Interrupt::TimedOut => {
+                    let task = self.engine.stop_child(&self.tenant, begun.task, cause).await?;
+                    Ok(Arc::new(timed_out(task)))
+                }
                 _ => settled.await,
             }
         }
@@ -179,6 +187,15 @@ impl Driver {
 
 fn outcome(task: &Task) -> Result<Raw, Failure> {
     if task.state == TaskState::Completed { Ok(value_of(task)) } else { Err(journal::failure_of(task)) }
+}
+
+/// A run that was stopped on another node does not know why.
+fn timed_out(task: Task) -> Task {
+    if task.state != TaskState::Canceled {
+        return task;
+    }
+    let failure = Ending::out_of_time(task.skill.as_ref().map_or("", SkillName::as_str)).failure;
+    Task { state: TaskState::Failed, failure, ..task }
 }
 
 /// What it delivered is what it streamed.
