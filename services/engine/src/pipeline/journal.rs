@@ -27,11 +27,6 @@ pub(super) fn pending(steps: &[Task]) -> Pending {
     running.filter_map(|step| Some((step.step.clone()?, Begun { task: step.id, at: step.created_at }))).collect()
 }
 
-/// Whether a step has ended since the run was last begun: then it is not the run that brings nodes down.
-pub(crate) fn has_moved(run: &Task, steps: &[Task]) -> bool {
-    steps.iter().any(|step| step.state.is_terminal() && step.updated_at > run.updated_at)
-}
-
 fn entry(step: &Task) -> Option<Entry> {
     let attempt: Attempt = step.step.as_deref()?.parse().ok()?;
     let event = match step.state {
