@@ -76,6 +76,17 @@ async fn of_a_refused_step_nothing_is_kept_that_its_guardrails_redact() {
 }
 
 #[tokio::test]
+async fn a_draft_is_guarded_before_anybody_can_call_it() {
+    let server = server().await;
+    assert_eq!(server.define(TWO, "").await.1["state"], "draft");
+    guard(&server, "pipeline:two", "redact", "input").await;
+    let run = server.run("two", json!({ "value": EMAIL })).await;
+    assert_eq!(output(&run), json!("[EMAIL_1]"));
+    let path = "/tenants/acme/guard/skills/pipeline:none";
+    assert_eq!(server.api(Method::PUT, path, &server.deploy, Some(json!({ "checks": [] }))).await.0, 404);
+}
+
+#[tokio::test]
 async fn a_run_has_a_policy_like_any_other_skill() {
     let server = server().await;
     server.activate(TWO).await;
