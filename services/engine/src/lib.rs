@@ -60,7 +60,7 @@ pub use answer::{Answer, Going};
 pub use card_keys::{CardKey, CardSigner, PublicKeys};
 pub use catalog::{Callable, Catalog, CatalogWatch, Skill};
 pub use choice::Question;
-pub use deploy::{DeployReport, Upload};
+pub use deploy::{DeployReport, RollbackReport, Upload};
 pub use ear::{Ear, Listening, Said};
 pub use engine::{Engine, EngineConfig};
 pub use error::{EngineError, Reached, Violation};

@@ -54,6 +54,8 @@ struct Deployed {
     requested: Grants,
     #[serde(default)]
     granted: Grants,
+    #[serde(default)]
+    warnings: Vec<String>,
 }
 
 impl Watch {
@@ -119,7 +121,7 @@ impl Watch {
         }
         let started = Instant::now();
         match self.deploy(path).await {
-            Ok(Deployed { name: function, version, created, requested, granted }) => {
+            Ok(Deployed { name: function, version, created, requested, granted, warnings }) => {
                 let milliseconds = started.elapsed().as_millis();
                 let happened = if created { format!("deployed in {milliseconds} ms") } else { "unchanged".to_owned() };
                 self.output.note(&format!("{name}: {function} v{version} {happened}"));
@@ -127,6 +129,7 @@ impl Watch {
                     let grant = format!("pleat deploy {name} {missing}");
                     self.output.note(&format!("{name}: it asks for more than it was granted; to allow it: {grant}"));
                 }
+                deploy::warn(&warnings, &self.output);
                 self.remember(path, function);
                 self.look_again_at_pipelines();
             }
@@ -146,6 +149,7 @@ impl Watch {
                 };
                 let skill = format!("pipeline:{}", deployed.name);
                 self.output.note(&format!("{name}: {skill} v{} {happened}", deployed.version));
+                deploy::warn(&deployed.strained, &self.output);
                 self.remember(path, skill);
                 self.look_again_at_pipelines();
             }
