@@ -42,6 +42,8 @@ struct Seen {
     is_function: bool,
     /// What it is deployed as.
     function: Option<String>,
+    /// Its last deploy was refused.
+    refused: bool,
 }
 
 #[derive(Deserialize)]
@@ -153,13 +155,16 @@ impl Watch {
                 self.remember(path, skill);
                 self.look_again_at_pipelines();
             }
-            Err(error) => self.output.complain(&report::text(&error.context(format!("{name} was not deployed")))),
+            Err(error) => {
+                self.output.complain(&report::text(&error.context(format!("{name} was not deployed"))));
+                self.seen.entry(path.to_owned()).or_default().refused = true;
+            }
         }
     }
 
     /// Those that could not be deployed yet may have waited for this.
     fn look_again_at_pipelines(&mut self) {
-        let waiting = self.seen.iter_mut().filter(|(path, seen)| seen.function.is_none() && project::is_pipeline(path));
+        let waiting = self.seen.iter_mut().filter(|(path, seen)| seen.refused && project::is_pipeline(path));
         waiting.for_each(|(_, seen)| seen.handled = None);
     }
 
@@ -172,6 +177,7 @@ impl Watch {
     fn remember(&mut self, path: &Path, function: String) {
         if let Some(seen) = self.seen.get_mut(path) {
             seen.function = Some(function);
+            seen.refused = false;
         }
     }
 
