@@ -124,6 +124,7 @@ impl Run {
     /// What it says is also what the run says whose last step it is.
     pub(crate) fn pass_on(&mut self, onward: Arc<Sink>) {
         let (name, limit) = (self.skill.name.as_str(), self.skill.limits().output_bytes);
+        onward.allow(limit);
         self.sink = Arc::new(Sink::new(name, limit, self.watch.clone(), Some(onward)));
     }
 

@@ -22,7 +22,6 @@ pub(crate) struct Sink {
     ready: Notify,
     drained: Notify,
     default_artifact: String,
-    output_limit: usize,
     watch: Option<SharedWatch>,
     /// Nothing leaves before all of it was looked at.
     holds: bool,
@@ -48,6 +47,9 @@ struct State {
     logs: Vec<LogLine>,
     artifacts: Vec<Artifact>,
     said_all: bool,
+    output_limit: usize,
+    /// Of a run: how many of its steps are over, of how many.
+    place: Option<(usize, usize)>,
 }
 
 /// What is to be recorded next.
@@ -63,11 +65,10 @@ impl Sink {
         Self {
             watch,
             holds,
-            state: Mutex::default(),
+            state: Mutex::new(State { output_limit, ..State::default() }),
             ready: Notify::new(),
             drained: Notify::new(),
             default_artifact: format!("{skill}-stream"),
-            output_limit,
             onward,
         }
     }
@@ -80,7 +81,7 @@ impl Sink {
         let blocks = blocks_of(chunk.body);
         let mut state = lock(&self.state);
         state.total_bytes += size;
-        if state.total_bytes > self.output_limit {
+        if state.total_bytes > state.output_limit {
             return false;
         }
         let last = chunk.last;
@@ -100,6 +101,16 @@ impl Sink {
         drop(state);
         self.ready.notify_one();
         passed.is_none_or(|(onward, blocks)| onward.emit(Chunk { artifact, body: ChunkBody::Blocks(blocks), last }))
+    }
+
+    /// What it says is said by a last step, which may say as much as that.
+    pub(crate) fn allow(&self, output_limit: usize) {
+        let mut state = lock(&self.state);
+        state.output_limit = state.output_limit.max(output_limit);
+        drop(state);
+        if let Some(onward) = &self.onward {
+            onward.allow(output_limit);
+        }
     }
 
     /// What was held back of texts that have not been ended: nothing more follows.
@@ -137,6 +148,9 @@ impl Sink {
     }
 
     pub(crate) fn progress(&self, progress: Progress) {
+        if let Some(onward) = &self.onward {
+            onward.progress_of_last(progress.clone());
+        }
         let mut state = lock(&self.state);
         // Only the latest of a run of progress reports is worth a row.
         if let Some(EventBody::Progress(last)) = state.pending.last_mut() {
@@ -146,6 +160,33 @@ impl Sink {
         }
         drop(state);
         self.ready.notify_one();
+    }
+
+    /// How far the last step of a run is, as how far the run is.
+    fn progress_of_last(&self, mut progress: Progress) {
+        let place = lock(&self.state).place;
+        if let Some((over, all)) = place {
+            let part = progress.total.filter(|total| *total > 0.0).map_or(0.0, |total| progress.done / total);
+            progress.done = over as f64 + part.clamp(0.0, 1.0);
+            progress.total = Some(all as f64);
+        }
+        if let Some(watch) = &self.watch {
+            lock(watch).progress(&mut progress);
+        }
+        self.progress(progress);
+    }
+
+    /// Takes how many steps of a run are over, of which its callers are told. Recorded like a change of a step.
+    pub(crate) fn advance(&self, over: usize, all: usize) {
+        let mut state = lock(&self.state);
+        if state.place.replace((over, all)) == Some((over, all)) || over == 0 {
+            return;
+        }
+        let note = Some(format!("step {over} of {all}"));
+        let progress = Progress { done: over as f64, total: Some(all as f64), note };
+        // Only the latest is worth a row.
+        state.pending.retain(|body| !matches!(body, EventBody::Progress(_)));
+        state.pending.push(EventBody::Progress(progress));
     }
 
     /// Takes a change of a step, which is recorded with whatever comes next, or when it is rung for.

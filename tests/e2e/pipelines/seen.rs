@@ -104,6 +104,36 @@ async fn the_owner_follows_the_steps_and_the_caller_does_not() {
     assert!(!format!("{frames:?}").contains("\"step\""), "{frames:#?}");
 }
 
+#[tokio::test]
+async fn a_run_tells_how_far_it_is_and_its_last_step_goes_on_with_it() {
+    let server = server().await;
+    let last = "{id: c, tool_name: probe, when: $steps.b == 1, \
+        input_mapping: {do: 'literal:progress', done: 1, total: 4, note: 'literal:a quarter'}}";
+    server
+        .activate(&format!("name: two\nsteps: [{{id: a, tool_name: echo}}, {{id: b, tool_name: echo}}, {last}]"))
+        .await;
+    let events = followed(&server, json!(1)).await;
+    let progress: Vec<&Value> = events.iter().filter_map(|body| body.get("progress")).collect();
+    let told: Vec<(&Value, &Value)> = progress.iter().map(|progress| (&progress["done"], &progress["note"])).collect();
+    let expected = [(1.0, "step 1 of 3"), (2.0, "step 2 of 3"), (2.25, "a quarter")].map(|(a, b)| (json!(a), json!(b)));
+    assert!(expected.iter().rev().zip(told.iter().rev()).all(|(a, b)| (&a.0, &a.1) == *b), "{progress:#?}");
+    assert!(!told.is_empty() && progress.iter().all(|progress| progress["total"] == 3.0), "{progress:#?}");
+}
+
+/// A last step that may say more than most says it, also through an inner run.
+#[tokio::test]
+async fn the_limit_of_a_stream_is_the_last_steps() {
+    let server = server().await;
+    let flood = "export const description = 'Floods'; export const limits = { outputBytes: 16777216 }; \
+        export default async (input, ctx) => { const part = 'x'.repeat(60000); \
+        for (let n = 0; n < 150; n++) await ctx.emit(part); };";
+    server.deploy("flood.js", flood, "&visibility=public").await;
+    server.activate("name: inner\nsteps: [{id: a, tool_name: flood}]").await;
+    server.activate("name: two\nsteps: [{id: a, tool_name: 'pipeline:inner'}]").await;
+    let run = server.run("two", json!({})).await;
+    assert_eq!(run["state"], "completed", "{}", run["failure"]);
+}
+
 /// What was streamed is what the schema speaks of, not the nothing that was returned behind it.
 #[tokio::test]
 async fn an_output_that_was_streamed_has_to_fit_its_schema_too() {

@@ -116,6 +116,8 @@ impl Driver {
                 }
                 return end.clone();
             }
+            let (over, all) = run.progress();
+            self.sink.advance(over, all);
             for start in run.take_ready() {
                 self.tell(&mut due, change(&start.attempt, StepPhase::Started));
                 let step = Arc::clone(self).step(start);
