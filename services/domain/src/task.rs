@@ -275,6 +275,16 @@ impl Task {
         self.guard.as_ref().map_or(&[], |notes| notes.warnings.as_slice())
     }
 
+    /// Warns the caller of these rules too.
+    pub fn warn(&mut self, rules: impl IntoIterator<Item = String>) {
+        for rule in rules {
+            let warnings = &mut self.guard.get_or_insert_default().warnings;
+            if !warnings.contains(&rule) {
+                warnings.push(rule);
+            }
+        }
+    }
+
     /// The events of a task that finished without storing any: what a subscriber would have seen.
     pub fn derived_events(&self) -> Vec<Event> {
         let working = StatusChange::to(TaskState::Working);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pleat_domain::{Block, ContextId, Door, Message, NewPush, Principal, Raw, Task, TaskId, TaskState, Tenant};
+use pleat_guardrails::SharedNumbering;
 use pleat_policy::Action;
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
@@ -49,19 +50,14 @@ pub(crate) struct Origin {
     pub(crate) step: Option<StepOrigin>,
 }
 
-impl Origin {
-    /// The id that the new task has already.
-    fn id(&self) -> Option<TaskId> {
-        self.step.as_ref().map(|step| step.id)
-    }
-}
-
 /// The step of a run that a call is.
 pub(crate) struct StepOrigin {
     /// Of the task that it will be, also if it is refused: what is found in its input is found under this id.
     pub(crate) id: TaskId,
     /// The versions that the run is bound to; an inner run is bound to them too.
     pub(crate) pins: Arc<Pins>,
+    /// What guardrails number, in all that belongs to the run.
+    pub(crate) numbers: SharedNumbering,
     /// Where its stream goes on, if that is the run's.
     pub(crate) onward: Option<Arc<Sink>>,
 }
@@ -190,7 +186,7 @@ impl Engine {
         self.open_for_work()?;
         let once = Repeat::of(&invocation);
         check_input(&invocation.skill.0, &invocation.input)?;
-        let watch = self.look_at_call(&mut invocation, origin.as_ref().and_then(Origin::id))?;
+        let watch = self.look_at_call(&mut invocation, origin.as_ref().and_then(|origin| origin.step.as_ref()))?;
         let Invocation {
             tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
         } = invocation;
@@ -240,8 +236,8 @@ impl Engine {
         let mut run = Run::new(self.clone(), tenant, skill, admitted, task, None, Vec::new());
         run.once = once.map(|repeat| repeat.once);
         run.push = push;
-        if let Some(onward) = step.and_then(|step| step.onward) {
-            run.pass_on(onward);
+        if let Some(step) = step {
+            run.belong_to(step);
         }
         self.ask_hooks(&run)?;
         Ok(run)

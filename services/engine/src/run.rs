@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use futures::future::Either;
 use pleat_domain::event::{ArtifactChunk, StatusChange};
 use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
+use pleat_guardrails::SharedNumbering;
 use pleat_runtime::{Call, CallReport, Entry, GuestContext, Party, Stop};
 use pleat_store::{Change, Commit, Once, PushEntry, StoreError, Written};
 use time::OffsetDateTime;
@@ -29,7 +30,7 @@ use crate::error::EngineError;
 use crate::guarding::SharedWatch;
 use crate::guest_host::GuestHost;
 use crate::hub::{Again, Interrupt, Live, Phase, lock};
-use crate::invoke::first_message;
+use crate::invoke::{StepOrigin, first_message};
 use crate::outcome::Ending;
 use crate::pipeline;
 use crate::reach::{Reach, Standing};
@@ -64,6 +65,8 @@ pub(crate) struct Run {
     pub(crate) ear: Option<Ear>,
     /// Of a run of a pipeline: the steps that are recorded already.
     pub(crate) begun: Vec<Task>,
+    /// Of a step: what guardrails number with the other tasks of its run.
+    pub(crate) numbers: Option<SharedNumbering>,
     log_seq: u32,
     flushed: Instant,
 }
@@ -116,13 +119,16 @@ impl Run {
             reply: None,
             ear: None,
             begun: Vec::new(),
+            numbers: None,
             log_seq,
             flushed: Instant::now(),
         }
     }
 
-    /// What it says is also what the run says whose last step it is.
-    pub(crate) fn pass_on(&mut self, onward: Arc<Sink>) {
+    /// It is a step of a run. What a last step says is also what the run says.
+    pub(crate) fn belong_to(&mut self, step: StepOrigin) {
+        self.numbers = Some(step.numbers);
+        let Some(onward) = step.onward else { return };
         let (name, limit) = (self.skill.name.as_str(), self.skill.limits().output_bytes);
         onward.allow(limit);
         self.sink = Arc::new(Sink::new(name, limit, self.watch.clone(), Some(onward)));
@@ -348,6 +354,7 @@ impl Run {
         let artifacts = self.sink.artifacts();
         let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, emitted);
         let (ending, artifacts) = self.guard_output(ending, artifacts, &mut bodies);
+        self.task.warn(self.sink.warnings());
         let mut ending = self.ask_hooks(ending, report.wall);
         let mut output: usize = artifacts.iter().map(size_of).sum();
         // A task that is written once needs no event rows: they follow from the task.

@@ -47,6 +47,8 @@ struct State {
     logs: Vec<LogLine>,
     artifacts: Vec<Artifact>,
     said_all: bool,
+    /// The rules that guardrails of steps warn of.
+    warnings: Vec<String>,
     output_limit: usize,
     /// Of a run: how many of its steps are over, of how many.
     place: Option<(usize, usize)>,
@@ -215,6 +217,20 @@ impl Sink {
         drop(state);
         self.drained.notify_waiters();
         batch
+    }
+
+    /// Who called a run is warned of what its steps are warned of.
+    pub(crate) fn warn(&self, rules: &[String]) {
+        let mut state = lock(&self.state);
+        for rule in rules {
+            if !state.warnings.contains(rule) {
+                state.warnings.push(rule.clone());
+            }
+        }
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.state).warnings)
     }
 
     /// What was put out is the whole answer.

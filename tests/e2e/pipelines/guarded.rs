@@ -75,6 +75,34 @@ async fn of_a_refused_step_nothing_is_kept_that_its_guardrails_redact() {
     assert_eq!((&step["step"], &step["input"]), (&json!("a#1"), &json!({ "mail": "[EMAIL_1]" })), "{step:#}");
 }
 
+/// Whatever step redacts it: a placeholder stands for one value in the whole run.
+#[tokio::test]
+async fn no_two_values_of_a_run_have_the_same_placeholder_and_its_caller_is_warned() {
+    let server = server().await;
+    let step = |id: &str, value: &str| {
+        format!("{{id: {id}, tool_name: probe, input_mapping: {{do: 'literal:echo', value: $input.{value}}}}}")
+    };
+    server.activate(&format!("name: inner\nsteps: [{}]", step("x", "c"))).await;
+    let group = format!("{{parallel: [{}, {}]}}", step("a", "a"), step("b", "b"));
+    let inner = "{id: c, tool_name: 'pipeline:inner', input_mapping: $input}";
+    let output_of = "output: [$steps.a, $steps.b, $steps.c, $steps.again]";
+    let again = step("again", "a");
+    server.activate(&format!("name: mails\nsteps: [{group}, {inner}, {again}]\n{output_of}")).await;
+    guard(&server, "probe", "redact", "input").await;
+    let mails = json!({ "a": EMAIL, "b": "john.roe@example.com", "c": "max.low@example.org" });
+    let said: Vec<String> = serde_json::from_value(output(&server.run("mails", mails.clone()).await)).unwrap();
+    let mut different = said[..3].to_vec();
+    different.sort();
+    assert_eq!(different, ["[EMAIL_1]", "[EMAIL_2]", "[EMAIL_3]"], "{said:?}");
+    assert_eq!(said[0], said[3], "the same value has the same one: {said:?}");
+
+    guard(&server, "probe", "warn", "input").await;
+    let request = server.client.post(format!("{}/pipeline:mails", server.tenant_url())).json(&mails);
+    let response = request.send().await.unwrap();
+    let warned = response.headers().get("x-guardrail-warnings").map(|rules| rules.to_str().unwrap().to_owned());
+    assert_eq!((response.status().as_u16(), warned.as_deref()), (200, Some("pii.email")));
+}
+
 #[tokio::test]
 async fn a_draft_is_guarded_before_anybody_can_call_it() {
     let server = server().await;

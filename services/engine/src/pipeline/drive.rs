@@ -8,6 +8,7 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use pleat_domain::{ContextId, Failure, Raw, Reason, StepChange, StepPhase, TaskId, Tenant};
+use pleat_guardrails::{Numbering, SharedNumbering};
 use pleat_pipelines::{Attempt, End, Entry, Event, Plan, RunFailure};
 use pleat_runtime::{CallReport, Outcome, Stop};
 use time::OffsetDateTime;
@@ -19,7 +20,7 @@ use super::journal::{self, Pending};
 use super::step::Ended;
 use crate::catalog::Pipeline;
 use crate::engine::Engine;
-use crate::hub::{Interrupt, Live};
+use crate::hub::{Interrupt, Live, lock};
 use crate::reach::Standing;
 use crate::run::Run;
 use crate::sink::Sink;
@@ -43,6 +44,7 @@ pub(crate) struct Driver {
     pub(super) live: Arc<Live>,
     pub(super) sink: Arc<Sink>,
     pub(super) pending: Pending,
+    pub(super) numbers: SharedNumbering,
     /// Stops the steps.
     pub(super) stop: CancellationToken,
     input: Raw,
@@ -51,6 +53,7 @@ pub(crate) struct Driver {
 
 impl Run {
     pub(crate) fn driver(&self, pipeline: &Pipeline) -> Driver {
+        self.begun.iter().for_each(|step| self.sink().warn(step.warnings()));
         Driver {
             engine: self.engine.clone(),
             tenant: Arc::clone(&self.tenant),
@@ -62,10 +65,25 @@ impl Run {
             live: self.live(),
             sink: self.sink(),
             pending: journal::pending(&self.begun),
+            numbers: self.numbering(),
             stop: CancellationToken::new(),
             input: self.task.input.clone(),
             entries: journal::entries(&self.begun),
         }
+    }
+}
+
+impl Run {
+    /// The numbers that all of the run goes on with: behind its own, and those of the steps that it has.
+    fn numbering(&self) -> SharedNumbering {
+        let numbers = self.numbers.clone().unwrap_or_default();
+        let notes = std::iter::once(&self.task).chain(&self.begun).filter_map(|task| task.guard.as_ref());
+        let kept = notes.filter_map(|notes| serde_json::from_str::<Numbering>(notes.numbering.as_ref()?.get()).ok());
+        kept.for_each(|kept| numbers.take_in(&kept));
+        if let Some(watch) = &self.watch {
+            lock(watch).number_with(&numbers);
+        }
+        numbers
     }
 }
 

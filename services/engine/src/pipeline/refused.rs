@@ -65,6 +65,7 @@ impl Driver {
         let Some(mut watch) = self.engine.watch(&self.tenant, &skill.guard, None) else {
             return Kept { input, failure, guard: None };
         };
+        watch.number_with(&self.numbers);
         let caller = self.standing.principal.caller();
         let of = Circumstances {
             tenant: &self.tenant,

@@ -58,6 +58,7 @@ impl Driver {
             code: failure.map(|failure| failure.code.clone().unwrap_or_else(|| failure.reason.as_str().to_owned())),
             ..change(&attempt, phase)
         };
+        task.iter().for_each(|task| self.sink.warn(task.warnings()));
         let spoke = onward && self.sink.emitted() != Emitted::Nothing && task.is_some_and(|task| has_no_result(&task));
         Ended { attempt, outcome, change, spoke }
     }
@@ -96,7 +97,12 @@ impl Driver {
             push: None,
             door: Door::Pipeline,
         };
-        let origin = StepOrigin { id, pins: Arc::clone(&self.pins), onward: onward.then(|| Arc::clone(&self.sink)) };
+        let origin = StepOrigin {
+            id,
+            pins: Arc::clone(&self.pins),
+            numbers: self.numbers.clone(),
+            onward: onward.then(|| Arc::clone(&self.sink)),
+        };
         let (label, depth) = (Some(attempt.label()), self.standing.depth + 1);
         let origin = Origin { parent: self.run, depth, label, step: Some(origin) };
         let timeout = step.and_then(|step| step.timeout);
