@@ -78,7 +78,7 @@ pub use replay::{MOST_REPLAYED, Replayed};
 pub use sessions::{SessionLimits, SessionWatch};
 pub use slots::SlotUse;
 pub use subscribe::{EventStream, Until};
-pub use tasks::{LogEntry, LogPage, LogQuery};
+pub use tasks::{LogEntry, LogPage, LogQuery, Trace};
 pub use tokens::KeySetTimes;
 pub use usage::{SkillUsage, UsageQuery};
 

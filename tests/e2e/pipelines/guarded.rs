@@ -60,6 +60,9 @@ async fn a_step_that_is_blocked_is_in_the_trace_with_what_was_found() {
     assert_eq!((&step["step"], &step["state"]), (&json!("b#1"), &json!("failed")), "{trace:#}");
     assert_eq!((&step["failure"]["code"], &step["input"]), (&json!("pii"), &Value::Null), "{step:#}");
     assert_eq!(trace["findings"][0]["task"], step["id"], "{trace:#}");
+    assert!(trace.get("more").is_none(), "that is all: {trace:#}");
+    let alone = server.task(step["id"].as_str().unwrap()).await;
+    assert_eq!(alone["findings"], trace["findings"], "and so is it with the step alone");
 }
 
 /// An input that fits no schema is refused before it is looked at: what is kept of it is looked at all the same.

@@ -1,7 +1,9 @@
 //! What is seen of a run: everything by its owner, its state and its result by its caller.
 
+use pleat_store::StoreConfig;
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
 
 use super::{PIPELINES, echo, output, server};
 use crate::harness::{Stream, TestServer};
@@ -37,6 +39,31 @@ async fn the_caller_sees_the_run_and_never_its_steps() {
     assert_eq!(all["tasks"].as_array().unwrap().len(), 3);
     let tops = server.api(Method::GET, "/tenants/acme/tasks?steps=false", &server.read, None).await.1;
     assert_eq!(tops["tasks"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_trace_that_is_cut_says_so() {
+    let url = crate::harness::database().await;
+    let server = TestServer::start_on(StoreConfig::new(url.as_str()), |_| {}, |_| {}).await;
+    server.deploy_probe().await;
+    server.activate("name: one\nsteps: [{id: a, tool_name: probe}]").await;
+    let run = server.run("one", echo(json!(1))).await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    // As many steps as a trace has no room for.
+    sqlx::raw_sql(
+        "INSERT INTO tasks (tenant_id, id, skill, version, context_id, parent_id, caller, door, state, input, attempt,
+             turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, lease_owner, lease_epoch)
+         SELECT tenant_id, (substr(id::text, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, skill, version, context_id,
+             parent_id, caller, door, state, input, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at,
+             'a#' || (n + 1), lease_owner, lease_epoch
+         FROM tasks, generate_series(1, 2000) n WHERE step = 'a#1'",
+    )
+    .execute(&mut connection)
+    .await
+    .unwrap();
+    let path = format!("/tenants/acme/tasks/{}/trace", run["id"].as_str().unwrap());
+    let (_, trace) = server.api(Method::GET, &path, &server.read, None).await;
+    assert_eq!((trace["tasks"].as_array().unwrap().len(), &trace["more"]), (2_000, &json!(true)));
 }
 
 /// What a step's function calls is as little the caller's as the step; what a plain function calls is.

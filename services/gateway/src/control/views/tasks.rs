@@ -40,6 +40,9 @@ pub(crate) struct TaskView {
     pub(crate) ask: Option<Ask>,
     #[schema(value_type = Vec<Object>)]
     pub(crate) history: Vec<Message>,
+    /// What guardrails found in it, oldest first; of one task that is asked for alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<FindingView>,
     pub(crate) cpu_us: i64,
     pub(crate) wall_us: i64,
     pub(crate) created_at: String,
@@ -67,6 +70,7 @@ impl From<Task> for TaskView {
             failure: task.failure,
             ask: task.ask,
             history: task.history,
+            findings: Vec::new(),
             cpu_us: task.cpu_us,
             wall_us: task.wall_us,
             created_at: timestamp::format(task.created_at),
@@ -89,4 +93,7 @@ pub(crate) struct Trace {
     /// What guardrails found in them, oldest first; each names its task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<FindingView>,
+    /// There are more tasks, or more findings, than are shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) more: bool,
 }
