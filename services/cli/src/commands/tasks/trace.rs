@@ -33,7 +33,9 @@ pub async fn run(id: TaskId, context: &Context<'_>) -> Result<()> {
     let answer = client.get(client.in_tenant(&["tasks", &id.to_string(), "trace"]).await?).await?;
     context.show(answer, |Trace { tasks, findings, more }| {
         if more {
-            context.output.note("there are more calls or findings than a trace shows; trace one of the calls for the rest");
+            context
+                .output
+                .note("there are more calls or findings than a trace shows; trace one of the calls for the rest");
         }
         let mut table = Table::new(&["SKILL", "STATE", "TOOK", "ID", "GUARDRAILS"]);
         if let Some(root) = tasks.first() {
