@@ -17,6 +17,10 @@ use crate::harness::{TestServer, read};
 
 const PIPELINES: &str = "/tenants/acme/pipelines";
 
+/// A function that takes objects with a number only.
+const STRICT: &str = "export const description = 'Strict'; export const input = { type: 'object', required: ['n'] }; \
+    export default (input) => input.n;";
+
 /// A server with `probe` and `echo`.
 async fn server() -> TestServer {
     let server = TestServer::start().await;

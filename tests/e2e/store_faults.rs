@@ -3,3 +3,4 @@
 mod database_killed;
 mod disk_full;
 mod node_lost;
+mod steps;

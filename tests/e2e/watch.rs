@@ -46,6 +46,12 @@ async fn a_saved_pipeline_is_deployed_after_what_it_calls() {
     dev.save("a.pipeline.yaml", &format!("{pipeline}output: {{said: $steps.a}}\n"));
     dev.said("a.pipeline.yaml: pipeline:polite v2 deployed in").await;
     assert_eq!(dev.greets("pipeline:polite").await, r#"{"said":"Good day, Ada!"}"#);
+    // An edit that waits for a function is deployed once that is there, as a new file is.
+    dev.save("a.pipeline.yaml", &pipeline.replace("courteous", "solemn"));
+    dev.said("there is no skill `solemn`").await;
+    dev.save("solemn.js", &greeting("Greetings"));
+    dev.said("a.pipeline.yaml: pipeline:polite v3 deployed in").await;
+    assert_eq!(dev.greets("pipeline:polite").await, "Greetings, Ada!");
     std::fs::remove_file(dev.project().path.join("a.pipeline.yaml")).unwrap();
     dev.said("`pipeline:polite` stays deployed: `pleat pipeline archive polite`").await;
 }

@@ -241,7 +241,8 @@ pub struct Task {
     pub version: i32,
     pub context: ContextId,
     pub parent: Option<TaskId>,
-    /// Which attempt at which step of its parent it is, where that is a run of a pipeline.
+    /// Which attempt at which step of its parent it is, where that is a run of a pipeline. What such a step calls in turn
+    /// has the same: who called the run sees neither.
     pub step: Option<String>,
     /// What it is pinned to, where it is a run of a pipeline itself.
     pub run: Option<Box<RunRecord>>,
@@ -272,6 +273,16 @@ impl Task {
     /// The rules of guardrails that the caller is warned of.
     pub fn warnings(&self) -> &[String] {
         self.guard.as_ref().map_or(&[], |notes| notes.warnings.as_slice())
+    }
+
+    /// Warns the caller of these rules too.
+    pub fn warn(&mut self, rules: impl IntoIterator<Item = String>) {
+        for rule in rules {
+            let warnings = &mut self.guard.get_or_insert_default().warnings;
+            if !warnings.contains(&rule) {
+                warnings.push(rule);
+            }
+        }
     }
 
     /// The events of a task that finished without storing any: what a subscriber would have seen.

@@ -14,12 +14,14 @@ use crate::error::EngineError;
 use crate::hub::{Interrupt, Live};
 use crate::invoke::{Invocation, Origin};
 use crate::reach::Standing;
+use crate::run::Run;
 
 /// A call that a function makes.
 pub(crate) struct Errand {
     pub(crate) tenant: Arc<Tenant>,
     pub(crate) standing: Standing,
     pub(crate) parent: TaskId,
+    pub(crate) step: Option<String>,
     pub(crate) context: ContextId,
     pub(crate) skill: String,
     pub(crate) input: Raw,
@@ -46,7 +48,7 @@ impl Engine {
     }
 
     async fn send_errand(&self, errand: Errand) -> Result<Arc<Task>, EngineError> {
-        let Errand { tenant, standing, parent, context, skill, input } = errand;
+        let Errand { tenant, standing, parent, step, context, skill, input } = errand;
         let skill = self.catalog(&tenant).await?.choose(&standing.principal, Some(&skill))?;
         let invocation = Invocation {
             tenant,
@@ -60,7 +62,7 @@ impl Engine {
             push: None,
             door: Door::Call,
         };
-        let origin = Origin { parent, depth: standing.depth, step: None };
+        let origin = Origin { parent, depth: standing.depth, label: step, step: None };
         self.call_child(invocation, origin, std::future::pending()).await
     }
 
@@ -73,6 +75,15 @@ impl Engine {
         stop: impl Future<Output = Interrupt>,
     ) -> Result<Arc<Task>, EngineError> {
         let run = self.admit(invocation, Some(origin)).await?;
+        self.run_child(run, stop).await
+    }
+
+    /// The same for one that was let in.
+    pub(crate) async fn run_child(
+        &self,
+        run: Run,
+        stop: impl Future<Output = Interrupt>,
+    ) -> Result<Arc<Task>, EngineError> {
         let (live, span) = (run.live(), run.span());
         let _cancel = CancelOnDrop(Arc::clone(&live));
         let answer = self.spawn_for(|done| run.blocking(done).instrument(span));

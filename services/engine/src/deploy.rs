@@ -45,6 +45,13 @@ pub struct DeployReport {
     pub warnings: Vec<String>,
 }
 
+#[derive(Debug, Clone)]
+pub struct RollbackReport {
+    pub version: i32,
+    /// Active pipelines that this version does not suit.
+    pub warnings: Vec<String>,
+}
+
 impl Engine {
     /// Whether an upload is worth reading at all.
     pub fn may_deploy(&self, principal: &Principal) -> Result<(), EngineError> {
@@ -178,7 +185,7 @@ impl Engine {
         principal: &Principal,
         name: &str,
         to: Option<i32>,
-    ) -> Result<i32, EngineError> {
+    ) -> Result<RollbackReport, EngineError> {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
         let name = parse(name)?;
         let store = self.tenant_store(tenant);
@@ -192,16 +199,21 @@ impl Engine {
             return Err(EngineError::NotFound { what: "version", name: format!("{name}@{target}") });
         }
         self.inner.catalogs.forget(tenant.id);
-        Ok(target)
+        Ok(RollbackReport { version: target, warnings: self.strained_pipelines(tenant, &name).await })
     }
 
-    pub async fn delete_function(&self, tenant: &Tenant, principal: &Principal, name: &str) -> Result<(), EngineError> {
+    /// Answers which active pipelines miss it.
+    pub async fn delete_function(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        name: &str,
+    ) -> Result<Vec<String>, EngineError> {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
         let name = parse(name)?;
         let deleted = self.tenant_store(tenant).delete_function(&name).await?;
         self.inner.catalogs.forget(tenant.id);
-        self.strained_pipelines(tenant, &name).await;
-        if deleted { Ok(()) } else { Err(unknown(&name)) }
+        if deleted { Ok(self.strained_pipelines(tenant, &name).await) } else { Err(unknown(&name)) }
     }
 }
 

@@ -60,6 +60,8 @@ pub enum EngineError {
     BadPipeline(Box<Faults>),
     #[error("pipeline `{name}` is called by {}; archive or change those first", list(.callers))]
     PipelineInUse { name: String, callers: Vec<String> },
+    #[error("pipeline `{0}` is archived; activate it first")]
+    Archived(String),
     #[error(transparent)]
     CannotReplay(#[from] CannotReplay),
     /// `describe` failed in the sandbox.

@@ -21,6 +21,9 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// What waits while the database is away; beyond that the oldest are lost, and that is said.
 const MOST_WAITING: usize = 100_000;
 
+/// Findings shown of a task or of a trace.
+const MOST_SHOWN: u32 = 1_000;
+
 #[derive(Default)]
 pub(crate) struct Findings {
     waiting: Mutex<Vec<FindingRow>>,
@@ -39,7 +42,6 @@ pub(crate) struct Circumstances<'a> {
 
 #[derive(Debug)]
 pub struct FindingPage {
-    /// The latest first.
     pub findings: Vec<FindingRow>,
     pub more: bool,
 }
@@ -92,7 +94,7 @@ fn row(of: &Circumstances<'_>, side: Side, finding: Finding) -> FindingRow {
 }
 
 impl Engine {
-    /// What the guardrails of a tenant found.
+    /// What the guardrails of a tenant found, the latest first.
     pub async fn findings(
         &self,
         tenant: &Tenant,
@@ -115,11 +117,14 @@ impl Engine {
         tenant: &Tenant,
         principal: &Principal,
         tasks: &[Task],
-    ) -> Result<Vec<FindingRow>, EngineError> {
+    ) -> Result<FindingPage, EngineError> {
         authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
         self.write_findings().await?;
         let tasks: Vec<TaskId> = tasks.iter().map(|task| task.id).collect();
-        Ok(self.tenant_store(tenant).findings_of(&tasks).await?)
+        let mut findings = self.tenant_store(tenant).findings_of(&tasks, MOST_SHOWN + 1).await?;
+        let more = findings.len() > MOST_SHOWN as usize;
+        findings.truncate(MOST_SHOWN as usize);
+        Ok(FindingPage { findings, more })
     }
 
     pub(crate) async fn write_findings(&self) -> Result<(), StoreError> {

@@ -12,7 +12,7 @@ use pleat_domain::event::Progress;
 use pleat_domain::json::{self, Raw};
 use pleat_domain::task::{Ask, GuardNotes};
 use pleat_domain::{Artifact, Block, Failure, Message, Reason, Tenant};
-use pleat_guardrails::{Action, Finding, Guard, Session, Side, Stream, Verdict};
+use pleat_guardrails::{Action, Finding, Guard, Session, SharedNumbering, Side, Stream, Verdict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,7 +21,7 @@ use crate::catalog::Callable;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::findings::Circumstances;
-use crate::invoke::Invocation;
+use crate::invoke::{Invocation, StepOrigin};
 
 /// So many findings of one task are noted on each side; what is done about the others is the same.
 const MOST_NOTED: usize = 200;
@@ -66,6 +66,11 @@ impl Watch {
 
     pub(crate) fn shared(self) -> SharedWatch {
         Arc::new(Mutex::new(self))
+    }
+
+    /// It belongs to a run: what it numbers is numbered with the run's other tasks.
+    pub(crate) fn number_with(&mut self, numbers: &SharedNumbering) {
+        self.session.share(numbers);
     }
 
     /// What a function is called with. The message says the same as the input in another form, and more.
@@ -337,12 +342,18 @@ impl Engine {
         (!idle).then(|| Watch::new(guard, &self.guard_key(tenant.id), notes))
     }
 
-    /// Looks at a call before anything comes of it.
-    pub(crate) fn look_at_call(&self, invocation: &mut Invocation) -> Result<Option<SharedWatch>, EngineError> {
+    /// Looks at a call before anything comes of it. `step`: the step of a run that it is.
+    pub(crate) fn look_at_call(
+        &self,
+        invocation: &mut Invocation,
+        step: Option<&StepOrigin>,
+    ) -> Result<Option<SharedWatch>, EngineError> {
         let Invocation { tenant, principal, skill: Callable(skill), input, message, door, .. } = invocation;
-        let Some(watch) = self.watch(tenant, &skill.guard, None) else { return Ok(None) };
+        let Some(mut watch) = self.watch(tenant, &skill.guard, None) else { return Ok(None) };
+        let task = step.map(|step| step.id);
+        step.iter().for_each(|step| watch.number_with(&step.numbers));
         let (skill, caller) = (skill.name.as_str(), &principal.caller());
-        let of = Circumstances { tenant, task: None, skill, caller, door: *door };
+        let of = Circumstances { tenant, task, skill, caller, door: *door };
         self.look_at_input(Some(watch), &of, |watch| watch.input(input, message.as_mut()))
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pleat_domain::{Block, ContextId, Door, Message, NewPush, Principal, Raw, Task, TaskId, TaskState, Tenant};
+use pleat_guardrails::SharedNumbering;
 use pleat_policy::Action;
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
@@ -44,15 +45,19 @@ pub(crate) struct Origin {
     pub(crate) parent: TaskId,
     /// How many calls the new task is away from the door.
     pub(crate) depth: u32,
+    /// Which attempt at which step it is, or is called by.
+    pub(crate) label: Option<String>,
     pub(crate) step: Option<StepOrigin>,
 }
 
 /// The step of a run that a call is.
 pub(crate) struct StepOrigin {
-    /// Which attempt at which step.
-    pub(crate) label: String,
+    /// Of the task that it will be, also if it is refused: what is found in its input is found under this id.
+    pub(crate) id: TaskId,
     /// The versions that the run is bound to; an inner run is bound to them too.
     pub(crate) pins: Arc<Pins>,
+    /// What guardrails number, in all that belongs to the run.
+    pub(crate) numbers: SharedNumbering,
     /// Where its stream goes on, if that is the run's.
     pub(crate) onward: Option<Arc<Sink>>,
 }
@@ -181,7 +186,7 @@ impl Engine {
         self.open_for_work()?;
         let once = Repeat::of(&invocation);
         check_input(&invocation.skill.0, &invocation.input)?;
-        let watch = self.look_at_call(&mut invocation)?;
+        let watch = self.look_at_call(&mut invocation, origin.as_ref().and_then(|origin| origin.step.as_ref()))?;
         let Invocation {
             tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
         } = invocation;
@@ -190,14 +195,14 @@ impl Engine {
             None => None,
         };
         let depth = origin.as_ref().map_or(0, |origin| origin.depth);
-        let (origin, step) = match origin {
-            Some(Origin { parent, step, .. }) => (Some(parent), step),
-            None => (None, None),
+        let (origin, label, step) = match origin {
+            Some(Origin { parent, label, step, .. }) => (Some(parent), label, step),
+            None => (None, None, None),
         };
         let record = self.run_record(&tenant, &skill, step.as_ref()).await?;
         let permit = self.enter(&tenant, &principal, &skill).await?;
         // Not before: what waited for its turn begins now.
-        let (id, now) = (TaskId::new(), OffsetDateTime::now_utc());
+        let (id, now) = (step.as_ref().map_or_else(TaskId::new, |step| step.id), OffsetDateTime::now_utc());
         let push = push
             .map(|(destination, push)| self.sealed_push(&tenant, &principal, id, &push, destination, 0))
             .transpose()?;
@@ -207,7 +212,7 @@ impl Engine {
             version: skill.version,
             context: context.unwrap_or_else(|| ContextId::of_task(id)),
             parent: origin,
-            step: step.as_ref().map(|step| step.label.clone()),
+            step: label,
             run: record.map(Box::new),
             caller: principal.caller(),
             door,
@@ -231,8 +236,8 @@ impl Engine {
         let mut run = Run::new(self.clone(), tenant, skill, admitted, task, None, Vec::new());
         run.once = once.map(|repeat| repeat.once);
         run.push = push;
-        if let Some(onward) = step.and_then(|step| step.onward) {
-            run.pass_on(onward);
+        if let Some(step) = step {
+            run.belong_to(step);
         }
         self.ask_hooks(&run)?;
         Ok(run)

@@ -53,13 +53,14 @@ mod tasks;
 mod tokens;
 mod usage;
 mod watch;
+mod writing;
 
 pub use admin::{MintedKey, NewKeyRequest};
 pub use answer::{Answer, Going};
 pub use card_keys::{CardKey, CardSigner, PublicKeys};
 pub use catalog::{Callable, Catalog, CatalogWatch, Skill};
 pub use choice::Question;
-pub use deploy::{DeployReport, Upload};
+pub use deploy::{DeployReport, RollbackReport, Upload};
 pub use ear::{Ear, Listening, Said};
 pub use engine::{Engine, EngineConfig};
 pub use error::{EngineError, Reached, Violation};
@@ -77,7 +78,7 @@ pub use replay::{MOST_REPLAYED, Replayed};
 pub use sessions::{SessionLimits, SessionWatch};
 pub use slots::SlotUse;
 pub use subscribe::{EventStream, Until};
-pub use tasks::{LogEntry, LogPage, LogQuery};
+pub use tasks::{LogEntry, LogPage, LogQuery, Trace};
 pub use tokens::KeySetTimes;
 pub use usage::{SkillUsage, UsageQuery};
 

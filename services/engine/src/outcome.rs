@@ -6,6 +6,7 @@ use pleat_runtime::{Outcome, Stop};
 
 use crate::catalog::Skill;
 use crate::hub::Interrupt;
+use crate::sink::Emitted;
 
 /// How a turn of a task ends.
 #[derive(Debug)]
@@ -29,13 +30,25 @@ impl Ending {
         Self { state, failure: None, ask: Some(ask), result: None }
     }
 
-    /// `emitted`: the function has already put out an artifact, so that a result of `null` says nothing more.
+    /// A step has its own time, which may be less than its skill's.
+    pub(crate) fn out_of_time(skill: &str) -> Self {
+        Self::failed(Failure::new(Reason::WallLimit, format!("`{skill}` took longer than its step may")))
+    }
+
+    /// A step has nobody who could answer it.
+    fn unheard(state: TaskState, ask: &Ask) -> Self {
+        let text = format!("it asks, and nobody can answer: {}", ask.prompt);
+        let code = Some(state.as_str().to_owned());
+        Self::failed(Failure { code, ..Failure::new(Reason::FunctionError, text) })
+    }
+
+    /// `emitted`: what the caller has of the answer already.
     pub(crate) fn of(
         result: Result<Outcome, Stop>,
         interrupt: Option<Interrupt>,
         skill: &Skill,
         door: Door,
-        emitted: bool,
+        emitted: Emitted,
     ) -> Self {
         match result {
             Ok(outcome) => Self::of_outcome(outcome, skill, door, emitted),
@@ -44,14 +57,18 @@ impl Ending {
         }
     }
 
-    fn of_outcome(outcome: Outcome, skill: &Skill, door: Door, emitted: bool) -> Self {
+    fn of_outcome(outcome: Outcome, skill: &Skill, door: Door, emitted: Emitted) -> Self {
         let name = || format!("{}-result", skill.name);
         match outcome {
             Outcome::Value(value) | Outcome::Text(value) => {
                 if let Some(failure) = output_fault(skill, &value) {
                     return Self::failed(failure);
                 }
-                let silent = emitted && value.get() == "null";
+                let silent = match emitted {
+                    Emitted::Nothing => false,
+                    Emitted::Some => value.get() == "null",
+                    Emitted::All => true,
+                };
                 let result = (!silent).then(|| Artifact::of_value(name(), value));
                 Self { result, ..Self::plain(TaskState::Completed) }
             }
@@ -63,6 +80,8 @@ impl Ending {
                 artifact.value = structured;
                 Self { result: Some(artifact), ..Self::plain(TaskState::Completed) }
             }
+            Outcome::NeedInput(ask) if door == Door::Pipeline => Self::unheard(TaskState::InputRequired, &ask),
+            Outcome::NeedAuth(ask) if door == Door::Pipeline => Self::unheard(TaskState::AuthRequired, &ask),
             Outcome::NeedInput(ask) => Self::asking(TaskState::InputRequired, ask),
             Outcome::NeedAuth(ask) => Self::asking(TaskState::AuthRequired, ask),
             // Whether this very client can serve it is seen at the door.
@@ -91,10 +110,7 @@ impl Ending {
                 let text = "the node that ran this task was stopped; send it again";
                 Self::failed(Failure::new(Reason::NodeLost, text))
             }
-            Some(Interrupt::TimedOut) => {
-                let text = format!("`{}` took longer than its step may", skill.name);
-                Self::failed(Failure::new(Reason::WallLimit, text))
-            }
+            Some(Interrupt::TimedOut) => Self::out_of_time(skill.name.as_str()),
             Some(Interrupt::Canceled) | None => Self::plain(TaskState::Canceled),
         }
     }

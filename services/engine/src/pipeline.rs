@@ -3,6 +3,7 @@
 
 mod drive;
 mod journal;
+mod refused;
 mod replay;
 mod step;
 
@@ -16,7 +17,6 @@ use crate::error::EngineError;
 use crate::invoke::StepOrigin;
 
 pub(crate) use drive::drive;
-pub(crate) use journal::has_moved;
 
 /// The versions that a run is bound to, by the names of the skills.
 pub(crate) type Pins = BTreeMap<String, i32>;

@@ -24,6 +24,8 @@ pub struct PipelineReport {
     pub deployed: PipelineDeployed,
     /// What may be meant, and mostly is not.
     pub warnings: Vec<Fault>,
+    /// Active pipelines that call it and that the new version does not suit.
+    pub strained: Vec<String>,
 }
 
 impl Engine {
@@ -81,7 +83,8 @@ impl Engine {
         }
         self.inner.catalogs.forget(tenant.id);
         tracing::info!(tenant.id = %tenant.slug, skill.id = %skill, version = deployed.version, "deployed");
-        Ok(PipelineReport { name, deployed, warnings: checked.warnings })
+        let strained = if deployed.created { self.strained_pipelines(tenant, &skill).await } else { Vec::new() };
+        Ok(PipelineReport { name, deployed, warnings: checked.warnings, strained })
     }
 
     /// From now on a skill like any other, if it still fits what there is.

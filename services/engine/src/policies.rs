@@ -115,7 +115,8 @@ impl Engine {
         let Some(name) = skill else { return Ok(None) };
         let unknown = || EngineError::UnknownSkill(name.chars().take(80).collect());
         let name = SkillName::parse_skill(name).map_err(|_| unknown())?;
-        if self.catalog(tenant).await?.skills.contains_key(&name) { Ok(Some(name)) } else { Err(unknown()) }
+        // A draft is guarded before it is exposed.
+        if self.catalog(tenant).await?.runnable(&name).is_some() { Ok(Some(name)) } else { Err(unknown()) }
     }
 
     /// What guardrails hash this tenant's values with.

@@ -31,6 +31,8 @@ pub(crate) struct Reach {
     pub(crate) skill: Arc<Skill>,
     pub(crate) standing: Standing,
     pub(crate) task: TaskId,
+    /// The attempt at a step that it is, or was called by.
+    pub(crate) step: Option<String>,
     pub(crate) context: ContextId,
 }
 
@@ -107,6 +109,7 @@ impl Reach {
             tenant: Arc::clone(&self.tenant),
             standing,
             parent: self.task,
+            step: self.step.clone(),
             context: self.context.clone(),
             skill,
             input,

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use futures::future::Either;
 use pleat_domain::event::{ArtifactChunk, StatusChange};
 use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
+use pleat_guardrails::SharedNumbering;
 use pleat_runtime::{Call, CallReport, Entry, GuestContext, Party, Stop};
 use pleat_store::{Change, Commit, Once, PushEntry, StoreError, Written};
 use time::OffsetDateTime;
@@ -29,7 +30,7 @@ use crate::error::EngineError;
 use crate::guarding::SharedWatch;
 use crate::guest_host::GuestHost;
 use crate::hub::{Again, Interrupt, Live, Phase, lock};
-use crate::invoke::first_message;
+use crate::invoke::{StepOrigin, first_message};
 use crate::outcome::Ending;
 use crate::pipeline;
 use crate::reach::{Reach, Standing};
@@ -39,9 +40,6 @@ pub(crate) use recorded::Recorded;
 
 /// What goes on after the first answer.
 pub(crate) type Rest = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// How long the outcome of a call is kept trying to be recorded while the database is away.
-const RECORD_PATIENCE: Duration = Duration::from_secs(600);
 
 pub(crate) struct Run {
     pub(crate) engine: Engine,
@@ -67,6 +65,8 @@ pub(crate) struct Run {
     pub(crate) ear: Option<Ear>,
     /// Of a run of a pipeline: the steps that are recorded already.
     pub(crate) begun: Vec<Task>,
+    /// Of a step: what guardrails number with the other tasks of its run.
+    pub(crate) numbers: Option<SharedNumbering>,
     log_seq: u32,
     flushed: Instant,
 }
@@ -119,14 +119,18 @@ impl Run {
             reply: None,
             ear: None,
             begun: Vec::new(),
+            numbers: None,
             log_seq,
             flushed: Instant::now(),
         }
     }
 
-    /// What it says is also what the run says whose last step it is.
-    pub(crate) fn pass_on(&mut self, onward: Arc<Sink>) {
+    /// It is a step of a run. What a last step says is also what the run says.
+    pub(crate) fn belong_to(&mut self, step: StepOrigin) {
+        self.numbers = Some(step.numbers);
+        let Some(onward) = step.onward else { return };
         let (name, limit) = (self.skill.name.as_str(), self.skill.limits().output_bytes);
+        onward.allow(limit);
         self.sink = Arc::new(Sink::new(name, limit, self.watch.clone(), Some(onward)));
     }
 
@@ -262,6 +266,7 @@ impl Run {
             skill: Arc::clone(&self.skill),
             standing: self.standing.clone(),
             task: self.task.id,
+            step: self.task.step.clone(),
             context: self.task.context.clone(),
         }
     }
@@ -274,8 +279,9 @@ impl Run {
         let mut rows = std::mem::take(&mut self.backlog);
         rows.extend(events.iter().cloned());
         let commit = self.commit_of(Arc::clone(&task), change, rows, Vec::new());
-        match self.engine.inner.store.writer().commit(commit).await? {
+        match self.write_first(commit).await? {
             Written::Done => {}
+            Written::Fenced if self.task.step.is_some() => return Err(EngineError::OutOfTouch),
             Written::Fenced => return Err(EngineError::NotContinuable("already continued")),
         }
         crate::measure::count_change(TaskState::Working);
@@ -344,9 +350,11 @@ impl Run {
         }
         self.sink.end();
         let Batch { mut bodies, logs } = self.sink.take();
+        let emitted = self.sink.emitted();
         let artifacts = self.sink.artifacts();
-        let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, !artifacts.is_empty());
+        let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, emitted);
         let (ending, artifacts) = self.guard_output(ending, artifacts, &mut bodies);
+        self.task.warn(self.sink.warnings());
         let mut ending = self.ask_hooks(ending, report.wall);
         let mut output: usize = artifacts.iter().map(size_of).sum();
         // A task that is written once needs no event rows: they follow from the task.
@@ -374,8 +382,7 @@ impl Run {
         let events = if once { Vec::new() } else { self.number(bodies) };
         let task = Arc::new(self.task.clone());
         let commit = self.commit_of(Arc::clone(&task), change, events.clone(), logs);
-        let written =
-            if once { self.engine.inner.store.writer().commit(commit).await } else { self.write(commit).await };
+        let written = if once { self.write_first(commit).await } else { self.write(commit).await };
         if written? == Written::Fenced {
             // Somebody else has it, or has ended it: what they record is what it is.
             return Err(EngineError::OutOfTouch);
@@ -440,19 +447,18 @@ impl Run {
         Commit { tenant: self.tenant.id, task, change, events, logs, log_seq: self.log_seq, once, push }
     }
 
-    /// A running task's record: tried again while the database is away, because there is nobody to refuse to.
-    async fn write(&self, commit: Commit) -> Result<Written, StoreError> {
-        let started = Instant::now();
-        let mut pause = Duration::from_millis(20);
-        loop {
-            match self.engine.inner.store.writer().commit(commit.clone()).await {
-                Err(error) if error.is_transient() && started.elapsed() < RECORD_PATIENCE => {
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_secs(1));
-                }
-                other => return other,
-            }
+    /// A task's first record of this turn, which can be refused to who waits for it. Nobody waits for a step: what has
+    /// been called must not be called again because the database was away.
+    async fn write_first(&self, commit: Commit) -> Result<Written, StoreError> {
+        match self.task.step {
+            Some(_) => self.write(commit).await,
+            None => self.engine.inner.store.writer().commit(commit).await,
         }
+    }
+
+    /// A running task's record.
+    async fn write(&self, commit: Commit) -> Result<Written, StoreError> {
+        self.engine.write(&self.live, commit).await
     }
 }
 

@@ -22,12 +22,21 @@ pub(crate) struct Sink {
     ready: Notify,
     drained: Notify,
     default_artifact: String,
-    output_limit: usize,
     watch: Option<SharedWatch>,
     /// Nothing leaves before all of it was looked at.
     holds: bool,
     /// The run whose last step says this: what it says is the run's.
     onward: Option<Arc<Sink>>,
+}
+
+/// How much of the answer was put out on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Emitted {
+    Nothing,
+    /// Something: a result of `null` says nothing more.
+    Some,
+    /// The result says the same once more.
+    All,
 }
 
 #[derive(Default)]
@@ -37,6 +46,12 @@ struct State {
     total_bytes: usize,
     logs: Vec<LogLine>,
     artifacts: Vec<Artifact>,
+    said_all: bool,
+    /// The rules that guardrails of steps warn of.
+    warnings: Vec<String>,
+    output_limit: usize,
+    /// Of a run: how many of its steps are over, of how many.
+    place: Option<(usize, usize)>,
 }
 
 /// What is to be recorded next.
@@ -52,11 +67,10 @@ impl Sink {
         Self {
             watch,
             holds,
-            state: Mutex::default(),
+            state: Mutex::new(State { output_limit, ..State::default() }),
             ready: Notify::new(),
             drained: Notify::new(),
             default_artifact: format!("{skill}-stream"),
-            output_limit,
             onward,
         }
     }
@@ -69,7 +83,7 @@ impl Sink {
         let blocks = blocks_of(chunk.body);
         let mut state = lock(&self.state);
         state.total_bytes += size;
-        if state.total_bytes > self.output_limit {
+        if state.total_bytes > state.output_limit {
             return false;
         }
         let last = chunk.last;
@@ -89,6 +103,16 @@ impl Sink {
         drop(state);
         self.ready.notify_one();
         passed.is_none_or(|(onward, blocks)| onward.emit(Chunk { artifact, body: ChunkBody::Blocks(blocks), last }))
+    }
+
+    /// What it says is said by a last step, which may say as much as that.
+    pub(crate) fn allow(&self, output_limit: usize) {
+        let mut state = lock(&self.state);
+        state.output_limit = state.output_limit.max(output_limit);
+        drop(state);
+        if let Some(onward) = &self.onward {
+            onward.allow(output_limit);
+        }
     }
 
     /// What was held back of texts that have not been ended: nothing more follows.
@@ -126,6 +150,9 @@ impl Sink {
     }
 
     pub(crate) fn progress(&self, progress: Progress) {
+        if let Some(onward) = &self.onward {
+            onward.progress_of_last(progress.clone());
+        }
         let mut state = lock(&self.state);
         // Only the latest of a run of progress reports is worth a row.
         if let Some(EventBody::Progress(last)) = state.pending.last_mut() {
@@ -135,6 +162,33 @@ impl Sink {
         }
         drop(state);
         self.ready.notify_one();
+    }
+
+    /// How far the last step of a run is, as how far the run is.
+    fn progress_of_last(&self, mut progress: Progress) {
+        let place = lock(&self.state).place;
+        if let Some((over, all)) = place {
+            let part = progress.total.filter(|total| *total > 0.0).map_or(0.0, |total| progress.done / total);
+            progress.done = over as f64 + part.clamp(0.0, 1.0);
+            progress.total = Some(all as f64);
+        }
+        if let Some(watch) = &self.watch {
+            lock(watch).progress(&mut progress);
+        }
+        self.progress(progress);
+    }
+
+    /// Takes how many steps of a run are over, of which its callers are told. Recorded like a change of a step.
+    pub(crate) fn advance(&self, over: usize, all: usize) {
+        let mut state = lock(&self.state);
+        if state.place.replace((over, all)) == Some((over, all)) || over == 0 {
+            return;
+        }
+        let note = Some(format!("step {over} of {all}"));
+        let progress = Progress { done: over as f64, total: Some(all as f64), note };
+        // Only the latest is worth a row.
+        state.pending.retain(|body| !matches!(body, EventBody::Progress(_)));
+        state.pending.push(EventBody::Progress(progress));
     }
 
     /// Takes a change of a step, which is recorded with whatever comes next, or when it is rung for.
@@ -165,9 +219,32 @@ impl Sink {
         batch
     }
 
-    /// Whether anything was put out so far.
-    pub(crate) fn has_artifacts(&self) -> bool {
-        !lock(&self.state).artifacts.is_empty()
+    /// Who called a run is warned of what its steps are warned of.
+    pub(crate) fn warn(&self, rules: &[String]) {
+        let mut state = lock(&self.state);
+        for rule in rules {
+            if !state.warnings.contains(rule) {
+                state.warnings.push(rule.clone());
+            }
+        }
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.state).warnings)
+    }
+
+    /// What was put out is the whole answer.
+    pub(crate) fn said_all(&self) {
+        lock(&self.state).said_all = true;
+    }
+
+    pub(crate) fn emitted(&self) -> Emitted {
+        let state = lock(&self.state);
+        match (state.artifacts.is_empty(), state.said_all) {
+            (true, _) => Emitted::Nothing,
+            (false, false) => Emitted::Some,
+            (false, true) => Emitted::All,
+        }
     }
 
     /// The artifacts that the chunks added up to.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pleat_domain::event::StatusChange;
-use pleat_domain::{Door, Event, EventBody, Failure, Principal, Reason, Task, TaskState, Tenant};
+use pleat_domain::{Door, Event, EventBody, Failure, Principal, Reason, Task, TaskId, TaskState, Tenant};
 use pleat_store::{Change, Claimed, Commit, Written};
 use time::OffsetDateTime;
 
@@ -15,7 +15,6 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::guarding::Watch;
 use crate::outcome::Ending;
-use crate::pipeline::has_moved;
 use crate::reach::Standing;
 use crate::run::{Admitted, Run};
 
@@ -56,14 +55,14 @@ impl Engine {
     }
 
     async fn take_over(&self, mut claimed: Claimed) {
-        let (tenant, id) = (claimed.tenant, claimed.task.id);
+        let (tenant, id, given_back) = (claimed.tenant, claimed.task.id, claimed.given_back);
         for _ in 0..TRIES {
             let error = match self.decide(claimed).await {
                 Ok(()) => return,
                 Err(error) => error,
             };
             match self.inner.store.claim_again(tenant, id).await {
-                Ok(Some(again)) => claimed = again,
+                Ok(Some(again)) => claimed = Claimed { given_back, ..again },
                 Ok(None) => return,
                 Err(_) => {
                     tracing::warn!(task.id = %id, error = &error as &dyn std::error::Error, "a task was not taken over");
@@ -84,6 +83,7 @@ impl Engine {
         match self.able_to_run(&claimed).await? {
             Some(means) => self.run_again(claimed, means).await,
             None => {
+                self.cancel_steps(&claimed).await?;
                 let failure = Failure::new(Reason::NodeLost, "the node that ran this task was lost; send it again");
                 self.end(claimed, Ending::failed(failure)).await
             }
@@ -99,6 +99,8 @@ impl Engine {
         for step in store.steps_of(claimed.task.id).await? {
             if !step.state.is_terminal() {
                 store.request_cancel(step.id).await?;
+                // It may run here by now, and a node does not hear itself.
+                self.inner.hub.cancel(&[step.id]);
             }
         }
         Ok(())
@@ -118,9 +120,11 @@ impl Engine {
         let mut begun = Vec::new();
         let mut attempt = task.attempt;
         if skill.pipeline().is_some() {
-            begun = self.inner.store.tenant(claimed.tenant).steps_of(task.id).await?;
-            // Only attempts that came to nothing count.
-            attempt = if has_moved(task, &begun) { 0 } else { attempt };
+            let store = self.inner.store.tenant(claimed.tenant);
+            begun = store.steps_of(task.id).await?;
+            // Only attempts that came to nothing count: then it may be the run that brings nodes down.
+            attempt -= i16::from(claimed.given_back);
+            attempt = if store.moved_since(task.id, task.updated_at).await? { 0 } else { attempt };
         }
         let new = task.state == TaskState::Submitted;
         let again = (skill.pipeline().is_some() || skill.manifest.is_idempotent()) && attempt < MOST_ATTEMPTS;
@@ -150,10 +154,21 @@ impl Engine {
         run.begun = begun;
         let id = run.task.id;
         let (_, rest) = run.run_again().await?;
+        self.honour_cancel(id).await;
         // Who has followed it from here finds it running here.
         self.inner.news.changed(&[id]);
         rest.await;
         Ok(())
+    }
+
+    /// A wish to cancel that came while the task was taken over has found it nowhere.
+    async fn honour_cancel(&self, id: TaskId) {
+        match self.inner.store.canceled_among(&[id]).await {
+            Ok(canceled) => self.inner.hub.cancel(&canceled),
+            Err(error) => {
+                tracing::warn!(task.id = %id, error = &error as &dyn std::error::Error, "a cancel could not be looked for");
+            }
+        }
     }
 
     /// Records the end of a task that does not run here.

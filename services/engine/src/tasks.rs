@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pleat_domain::{LogLevel, Principal, SkillName, Task, TaskId, TaskState, Tenant};
 use pleat_policy::Action;
-use pleat_store::LogFilter;
+use pleat_store::{FindingRow, LogFilter};
 use time::OffsetDateTime;
 
 use crate::engine::{Engine, authorize};
@@ -39,6 +39,17 @@ pub struct LogPage {
     pub newest: Option<OffsetDateTime>,
 }
 
+/// A task with what came of it.
+#[derive(Debug)]
+pub struct Trace {
+    /// The task itself first.
+    pub tasks: Vec<Task>,
+    /// Oldest first.
+    pub findings: Vec<FindingRow>,
+    /// There is more than this of either.
+    pub more: bool,
+}
+
 /// Tasks shown of one trace.
 const TRACE: u32 = 2_000;
 
@@ -53,7 +64,7 @@ impl Engine {
     pub async fn task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
         authorize(principal, Action::UseDoor, EngineError::TaskNotFound)?;
         let task = self.visible_task(tenant, principal, id).await?;
-        // Who calls a pipeline sees the run, never its steps.
+        // Who calls a pipeline sees the run, never its steps, nor what these call.
         if task.step.is_some() { Err(EngineError::TaskNotFound) } else { Ok(task) }
     }
 
@@ -63,11 +74,15 @@ impl Engine {
         self.visible_task(tenant, principal, id).await
     }
 
-    /// A task and all calls that came of it, oldest first.
-    pub async fn trace(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Vec<Task>, EngineError> {
+    /// A task and all calls that came of it, oldest first, with what was found in them.
+    pub async fn trace(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Trace, EngineError> {
         let task = self.tenant_task(tenant, principal, id).await?;
         let below = self.tenant_store(tenant).descendants(task.id, TRACE).await?;
-        Ok(std::iter::once(task).chain(below).collect())
+        let mut tasks: Vec<Task> = std::iter::once(task).chain(below).collect();
+        let cut = tasks.len() > TRACE as usize;
+        tasks.truncate(TRACE as usize);
+        let found = self.findings_of(tenant, principal, &tasks).await?;
+        Ok(Trace { tasks, findings: found.findings, more: cut || found.more })
     }
 
     async fn visible_task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
@@ -161,6 +176,16 @@ impl Engine {
             (TaskState::Canceled, false) => Ok(now),
             (state, _) => Err(EngineError::NotCancelable(state.as_str())),
         }
+    }
+
+    /// The same for a call of another task, which ends for this cause where it runs here. Should it run elsewhere, it is
+    /// canceled.
+    pub(crate) async fn stop_child(&self, tenant: &Tenant, id: TaskId, cause: Interrupt) -> Result<Task, EngineError> {
+        if let Some(live) = self.inner.hub.get(tenant.id, id) {
+            live.interrupt(cause);
+        }
+        let task = self.tenant_store(tenant).task(id, None).await?.ok_or(EngineError::TaskNotFound)?;
+        self.stop_wherever(tenant, task).await
     }
 
     /// The task once it is final. It may run here, elsewhere, or nowhere, and move meanwhile.

@@ -289,6 +289,7 @@ impl From<EngineError> for Problem {
             EngineError::NotDeployable(_) => Self::plain(StatusCode::UNPROCESSABLE_ENTITY, "not_deployable", text),
             EngineError::BadPipeline(faults) => Self::invalid_pipeline(text, &faults),
             EngineError::PipelineInUse { .. } => Self::plain(StatusCode::CONFLICT, "in_use", text),
+            EngineError::Archived(_) => Self::plain(StatusCode::CONFLICT, "archived", text),
             EngineError::CannotReplay(_) => Self::plain(StatusCode::CONFLICT, "cannot_replay", text),
             EngineError::Describe(failure) => Self::describe(text, &failure),
             EngineError::KeyReused => {

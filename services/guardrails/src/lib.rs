@@ -29,5 +29,5 @@ pub use finding::{Finding, Verdict};
 pub use guard::{Guard, Place, Side};
 pub use kind::Kind;
 pub use policy::{Action, Check, CheckType, Fault, Faults, Mode, OnError, Policy, Severity, Target};
-pub use session::{Numbering, Session};
+pub use session::{Numbering, Session, SharedNumbering};
 pub use stream::Stream;

@@ -1,6 +1,7 @@
 //! What one task remembers: the key of its hashes, and which value got which placeholder.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
@@ -21,11 +22,56 @@ pub struct Numbering {
     last: BTreeMap<String, u32>,
 }
 
+impl Numbering {
+    /// The number of a value, which it has or gets. `None`: there are too many.
+    fn number(&mut self, label: &str, key: &str) -> Option<u32> {
+        if let Some(number) = self.seen.get(key) {
+            return Some(*number);
+        }
+        if self.seen.len() >= MOST {
+            return None;
+        }
+        let last = self.last.entry(label.to_owned()).or_default();
+        *last += 1;
+        self.seen.insert(key.to_owned(), *last);
+        Some(*last)
+    }
+
+    /// Keeps a number that was given elsewhere.
+    fn keep(&mut self, label: &str, key: &str, number: u32) {
+        self.seen.insert(key.to_owned(), number);
+        let last = self.last.entry(label.to_owned()).or_default();
+        *last = number.max(*last);
+    }
+}
+
+/// The numbers of several tasks that belong together: no two of them give one placeholder to two values.
+#[derive(Debug, Clone, Default)]
+pub struct SharedNumbering(Arc<Mutex<Numbering>>);
+
+impl SharedNumbering {
+    /// Goes on behind what one of the tasks has kept.
+    pub fn take_in(&self, kept: &Numbering) {
+        let mut all = self.lock();
+        for (key, number) in &kept.seen {
+            let label = key.split(':').next().unwrap_or_default();
+            all.keep(label, key, *number);
+        }
+    }
+
+    /// A poisoned lock holds data that is whole: nothing here panics between two changes.
+    fn lock(&self) -> MutexGuard<'_, Numbering> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One task's memory. The same value gets the same placeholder as long as the session, or its numbering, is kept.
 #[derive(Clone)]
 pub struct Session {
     mac: Option<Hmac<Sha256>>,
+    /// What this task has numbered.
     numbering: Numbering,
+    shared: Option<SharedNumbering>,
 }
 
 impl Session {
@@ -36,7 +82,12 @@ impl Session {
 
     pub fn resume(key: &[u8], numbering: Numbering) -> Self {
         // Any length of key will do.
-        Self { mac: Hmac::new_from_slice(key).ok(), numbering }
+        Self { mac: Hmac::new_from_slice(key).ok(), numbering, shared: None }
+    }
+
+    /// New values get their numbers there from now on.
+    pub fn share(&mut self, numbers: &SharedNumbering) {
+        self.shared = Some(numbers.clone());
     }
 
     pub const fn numbering(&self) -> &Numbering {
@@ -63,17 +114,14 @@ impl Session {
     pub(crate) fn placeholder(&mut self, kind: Kind, hash: &str) -> String {
         let label = kind.label();
         let key = format!("{label}:{hash}");
-        if let Some(number) = self.numbering.seen.get(&key) {
-            return format!("[{label}_{number}]");
-        }
-        if self.numbering.seen.len() >= MOST {
-            return format!("[{label}]");
-        }
-        let last = self.numbering.last.entry(label.to_owned()).or_default();
-        *last += 1;
-        let number = *last;
-        self.numbering.seen.insert(key, number);
-        format!("[{label}_{number}]")
+        let number = match (&self.shared, self.numbering.seen.get(&key)) {
+            (Some(shared), None) => {
+                let number = shared.lock().number(label, &key);
+                number.inspect(|number| self.numbering.keep(label, &key, *number))
+            }
+            _ => self.numbering.number(label, &key),
+        };
+        number.map_or_else(|| format!("[{label}]"), |number| format!("[{label}_{number}]"))
     }
 }
 
@@ -99,5 +147,26 @@ mod tests {
         let mut later = Session::resume(b"key", serde_json::from_str(&kept).unwrap());
         assert_eq!(later.placeholder(Kind::Card, &one), "[CARD_1]");
         assert_eq!(later.placeholder(Kind::Card, "x"), "[CARD_2]");
+    }
+
+    #[test]
+    fn tasks_that_share_their_numbers_never_give_one_to_two_values() {
+        let numbers = SharedNumbering::default();
+        let sharing = || {
+            let mut session = Session::new(b"key");
+            session.share(&numbers);
+            session
+        };
+        let (mut one, mut other) = (sharing(), sharing());
+        assert_eq!(one.placeholder(Kind::Email, "a"), "[EMAIL_1]");
+        assert_eq!(other.placeholder(Kind::Email, "b"), "[EMAIL_2]");
+        assert_eq!(other.placeholder(Kind::Email, "a"), "[EMAIL_1]");
+        assert_eq!(one.numbering().seen.len(), 1, "each keeps what it has met itself");
+        let later = SharedNumbering::default();
+        [&one, &other].map(|session| later.take_in(session.numbering()));
+        let mut third = Session::new(b"key");
+        third.share(&later);
+        assert_eq!(third.placeholder(Kind::Email, "b"), "[EMAIL_2]");
+        assert_eq!(third.placeholder(Kind::Email, "c"), "[EMAIL_3]");
     }
 }

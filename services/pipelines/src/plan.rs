@@ -61,14 +61,14 @@ impl Plan {
     }
 
     /// Whether what this step says is what the run says: then its stream is the run's stream. It is the last, alone, calls
-    /// once, and nothing is made of its answer.
+    /// once, and nothing is made of its answer. Should it be skipped, it says nothing.
     pub fn is_final(&self, id: &StepId) -> bool {
         let last = self
             .stages
             .last()
             .is_some_and(|stage| stage.passes.is_none() && self.number(id) == Some(stage.steps.start));
         let plain = self.output.as_ref().is_none_or(|output| *output == answer_of(id));
-        last && plain && self.step(id).is_some_and(|step| step.for_each.is_none() && step.when.is_none())
+        last && plain && self.step(id).is_some_and(|step| step.for_each.is_none())
     }
 
     pub(crate) fn number(&self, id: &StepId) -> Option<usize> {

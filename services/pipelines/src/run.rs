@@ -183,6 +183,12 @@ impl Run {
         running
     }
 
+    /// How many of its steps are over or skipped, and how many there are.
+    pub fn progress(&self) -> (usize, usize) {
+        let over = |progress: &&Progress| matches!(progress.phase, Phase::Skipped | Phase::Done);
+        (self.steps.iter().filter(over).count(), self.steps.len())
+    }
+
     /// How it ended, once it has.
     pub const fn end(&self) -> Option<&End> {
         self.end.as_ref()

@@ -22,12 +22,14 @@ pub struct Claimed {
     pub kept: Option<Raw>,
     /// Somebody has asked for its end.
     pub canceled: bool,
+    /// The node that had it gave it back.
+    pub given_back: bool,
 }
 
 /// Leased to a node that gave no sign of life for the length of a lease, to an epoch that is over, or to nobody. They are
 /// found first and locked then, if nobody has claimed them in between: of a row that has changed, Postgres checks the
 /// conditions on the row itself again, but not what `NOT EXISTS` says of other tables.
-const LOST: &str = "SELECT t.tenant_id, t.id
+const LOST: &str = "SELECT t.tenant_id, t.id, t.lease_owner AS before
     FROM (SELECT l.tenant_id, l.id, l.lease_owner, l.lease_epoch FROM tasks l WHERE l.state IN (0, 1) AND NOT EXISTS (
               SELECT FROM nodes n
               WHERE n.id = l.lease_owner AND n.epoch = l.lease_epoch AND n.beat_at > now() - make_interval(secs => $3))
@@ -38,7 +40,7 @@ const LOST: &str = "SELECT t.tenant_id, t.id
     FOR UPDATE OF t SKIP LOCKED";
 
 /// One that this node holds: to read again where its events end.
-const OWN: &str = "SELECT t.tenant_id, t.id FROM tasks t WHERE t.tenant_id = $3 AND t.id = $4
+const OWN: &str = "SELECT t.tenant_id, t.id, t.lease_owner AS before FROM tasks t WHERE t.tenant_id = $3 AND t.id = $4
     AND t.state IN (0, 1) AND t.lease_owner = $1 AND t.lease_epoch = $2 FOR UPDATE OF t";
 
 /// Some of the tasks that nobody holds any more.
@@ -96,6 +98,7 @@ fn statement(chosen: &'static str) -> String {
                  (SELECT max(e.seq) FROM task_events e WHERE e.task_id = chosen.id)) END
          FROM chosen WHERE t.tenant_id = chosen.tenant_id AND t.id = chosen.id
          RETURNING t.tenant_id, EXISTS (SELECT FROM task_cancels c WHERE c.task_id = t.id) AS canceled,
+             chosen.before = '00000000-0000-0000-0000-000000000000' AS given_back,
              t.id, t.skill, t.version, t.context_id, t.parent_id, t.caller, t.door, t.alias, t.state, t.failure, t.ask,
              t.input, t.history, t.artifacts, t.attempt, t.turn, t.last_seq, t.cpu_us, t.wall_us, t.created_at,
              t.updated_at, t.step, t.run, t.guard"
@@ -104,8 +107,8 @@ fn statement(chosen: &'static str) -> String {
 
 fn claimed(row: &PgRow) -> Result<Claimed, StoreError> {
     let tenant = TenantId::from_row(row.try_get("tenant_id")?);
-    let canceled = row.try_get("canceled")?;
+    let (canceled, given_back) = (row.try_get("canceled")?, row.try_get("given_back")?);
     let row = TaskRow::from_row(row)?;
     let kept = row.kept();
-    Ok(Claimed { tenant, task: row.task()?, kept, canceled })
+    Ok(Claimed { tenant, task: row.task()?, kept, canceled, given_back })
 }

@@ -111,3 +111,19 @@ async fn runs_are_listed_traced_streamed_and_replayed() {
     assert_eq!((&replayed["run"]["replayOf"], &replayed["run"]["from"]), (&json!(id), &json!("third")));
     tenant.pleat(&["pipeline", "replay", id, "--from", "nothing"]).await.failed(1).says(&["no step `nothing`"]);
 }
+
+#[tokio::test]
+async fn a_change_that_active_pipelines_do_not_fit_is_warned_of() {
+    let tenant = Tenant::with_probe("pipe-strain").await;
+    let tool = |input: &str| {
+        let input = format!("export const input = {{ type: 'object', required: ['{input}'] }};");
+        tenant.file("tool.js", &format!("export const description = 'A tool'; {input} export default (x) => x;"))
+    };
+    tenant.pleat(&["deploy", &tool("m")]).await.ok();
+    let user = "name: user\nsteps: [{id: a, tool_name: tool, input_mapping: {m: 'literal:1'}}]\n";
+    let user = tenant.file("user.pipeline.yaml", user);
+    tenant.pleat(&["pipeline", "deploy", &user, "--activate"]).await.ok();
+    let warning = "warning: pipeline `user` does not fit any more";
+    tenant.pleat(&["deploy", &tool("n")]).await.ok().says(&[warning]);
+    tenant.pleat(&["delete", "tool"]).await.ok().says(&[warning]);
+}

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{PIPELINES, output, server};
+use super::{PIPELINES, STRICT, output, server};
 
 const BAD: &str = "\
 name: bad
@@ -131,6 +131,31 @@ async fn what_an_active_pipeline_calls_cannot_be_archived_and_is_watched() {
     server.activate("name: user\ninput_schema: {type: object}\nsteps: [{id: a, tool_name: echo, input_mapping: {m: 'literal:1'}}]").await;
     let redeployed = server.deploy("echo.js", typed, "&name=echo").await;
     assert!(redeployed["warnings"][0].as_str().unwrap().contains("pipeline `user`"), "{redeployed}");
+}
+
+/// Whatever makes an active pipeline unfit says so to who did it.
+#[tokio::test]
+async fn a_rollback_a_deletion_and_a_new_inner_version_warn_of_pipelines_that_no_longer_fit() {
+    let server = server().await;
+    let warns = |of: &Value| of.as_str().unwrap_or_default().contains("pipeline `user` does not fit any more");
+    server.deploy("tool.js", STRICT, "&name=tool").await;
+    server
+        .deploy("tool.js", "export const description = 'Lax'; export default (input) => input.m;", "&name=tool")
+        .await;
+    server.activate("name: user\nsteps: [{id: a, tool_name: tool, input_mapping: {m: 'literal:1'}}]").await;
+    let path = "/tenants/acme/functions/tool";
+    let (_, back) = server.api(Method::POST, &format!("{path}/rollback"), &server.deploy, None).await;
+    assert!(warns(&back["warnings"][0]), "{back}");
+    let (status, gone) = server.api(Method::DELETE, path, &server.deploy, None).await;
+    assert!(status == 200 && warns(&gone["warnings"][0]), "{status} {gone}");
+    server.deploy("other.js", STRICT, "&name=other").await;
+    assert_eq!(server.api(Method::DELETE, "/tenants/acme/functions/other", &server.deploy, None).await.0, 204);
+
+    let inner = "name: inner\nsteps: [{id: a, tool_name: echo}]\ninput_schema: {type: object, required: [m]}";
+    server.activate(inner).await;
+    server.activate("name: user\nsteps: [{id: a, tool_name: 'pipeline:inner', input_mapping: {m: 'literal:1'}}]").await;
+    let changed = server.activate(&inner.replace("[m]", "[n]")).await;
+    assert!(warns(&changed["strained"][0]), "{changed}");
 }
 
 #[tokio::test]

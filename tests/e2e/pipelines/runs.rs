@@ -92,7 +92,7 @@ async fn what_a_step_is_refused_or_asks_fails_the_run_with_the_reason() {
     server.activate("name: one\nsteps: [{id: a, tool_name: probe}]").await;
     let run = server.run("one", json!({ "do": "need_input", "prompt": "which?" })).await;
     assert_eq!((&run["state"], &run["failure"]["code"]), (&json!("failed"), &json!("input-required")), "{run:#}");
-    assert_eq!(server.steps(&run).await[0].1, "canceled", "nobody can answer it any more");
+    assert_eq!(server.steps(&run).await, [("a#1".to_owned(), "failed".to_owned())], "nobody can answer it");
     let run = server.run("one", json!({ "do": "reject", "reason": "not mine" })).await;
     assert_eq!(run["failure"]["message"], "step `a` failed: not mine");
 
@@ -100,6 +100,9 @@ async fn what_a_step_is_refused_or_asks_fails_the_run_with_the_reason() {
     server.activate("name: reach\nsteps: [{id: a, tool_name: hidden}]").await;
     let (status, body) = server.http("", "pipeline:reach", json!(1)).await;
     assert_eq!((status, &body["error"]["code"]), (422, &json!("forbidden")), "a caller reaches no further: {body}");
+    let runs = server.api(reqwest::Method::GET, "/tenants/acme/pipelines/reach/runs", &server.read, None).await.1;
+    let trace = server.trace_of(&runs["tasks"][0]).await;
+    assert_eq!((&trace[1]["step"], &trace[1]["failure"]["code"]), (&json!("a#1"), &json!("forbidden")), "{trace:#?}");
     assert_eq!(server.http(&server.invoke, "pipeline:reach", json!(1)).await, (200, json!(1)));
 }
 

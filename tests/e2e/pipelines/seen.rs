@@ -1,7 +1,9 @@
 //! What is seen of a run: everything by its owner, its state and its result by its caller.
 
+use pleat_store::StoreConfig;
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
 
 use super::{PIPELINES, echo, output, server};
 use crate::harness::{Stream, TestServer};
@@ -39,6 +41,62 @@ async fn the_caller_sees_the_run_and_never_its_steps() {
     assert_eq!(tops["tasks"].as_array().unwrap().len(), 1);
 }
 
+#[tokio::test]
+async fn a_trace_that_is_cut_says_so() {
+    let url = crate::harness::database().await;
+    let server = TestServer::start_on(StoreConfig::new(url.as_str()), |_| {}, |_| {}).await;
+    server.deploy_probe().await;
+    server.activate("name: one\nsteps: [{id: a, tool_name: probe}]").await;
+    let run = server.run("one", echo(json!(1))).await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    // As many steps as a trace has no room for.
+    sqlx::raw_sql(
+        "INSERT INTO tasks (tenant_id, id, skill, version, context_id, parent_id, caller, door, state, input, attempt,
+             turn, last_seq, cpu_us, wall_us, created_at, updated_at, step, lease_owner, lease_epoch)
+         SELECT tenant_id, (substr(id::text, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, skill, version, context_id,
+             parent_id, caller, door, state, input, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at,
+             'a#' || (n + 1), lease_owner, lease_epoch
+         FROM tasks, generate_series(1, 2000) n WHERE step = 'a#1'",
+    )
+    .execute(&mut connection)
+    .await
+    .unwrap();
+    let path = format!("/tenants/acme/tasks/{}/trace", run["id"].as_str().unwrap());
+    let (_, trace) = server.api(Method::GET, &path, &server.read, None).await;
+    assert_eq!((trace["tasks"].as_array().unwrap().len(), &trace["more"]), (2_000, &json!(true)));
+}
+
+/// What a step's function calls is as little the caller's as the step; what a plain function calls is.
+#[tokio::test]
+async fn the_caller_never_sees_what_steps_call() {
+    let server = server().await;
+    let errand = "export const description = 'Sends'; export const capabilities = { skills: ['relay', 'echo'] }; \
+        export default async (input, ctx) => await ctx.call(input.to, { to: 'echo', n: input.n });";
+    for name in ["errand", "relay"] {
+        server.deploy(&format!("{name}.js"), errand, "&visibility=public&grant=all").await;
+    }
+    server.activate("name: sent\nsteps: [{id: a, tool_name: errand}]").await;
+    let sent = json!({ "skill": "pipeline:sent", "message": { "to": "relay", "n": 1 } });
+    let (_, answer) = server.rpc_as(&server.invoke, "tasks/send", sent).await;
+    let trace = server.trace_of(&json!({ "id": answer["result"]["id"] })).await;
+    let skills: Vec<&Value> = trace.iter().map(|task| &task["skill"]).collect();
+    assert_eq!(skills, ["pipeline:sent", "errand", "relay", "echo"]);
+    assert_eq!((&trace[1]["step"], &trace[2]["step"]), (&json!("a#1"), &Value::Null), "only a step is one");
+    for task in &trace[1..] {
+        for method in ["tasks/get", "tasks/cancel"] {
+            let (_, got) = server.rpc_as(&server.invoke, method, json!({ "id": task["id"] })).await;
+            assert_eq!(got["error"]["code"], -32001, "{method}: {got}");
+        }
+    }
+    let plain = json!({ "skill": "errand", "message": { "to": "echo", "n": 1 } });
+    let (_, plain) = server.rpc_as(&server.invoke, "tasks/send", plain).await;
+    let list = server.client.get(format!("{}/_a2a/rest/tasks", server.tenant_url())).bearer_auth(&server.invoke);
+    let listed: Value = list.header("a2a-version", "1.0").send().await.unwrap().json().await.unwrap();
+    let ids: Vec<&Value> = listed["tasks"].as_array().unwrap().iter().map(|task| &task["id"]).collect();
+    assert_eq!(ids.len(), 3, "the run, the plain call and what that called: {listed:#}");
+    assert!(ids.contains(&&answer["result"]["id"]) && ids.contains(&&plain["result"]["id"]), "{listed:#}");
+}
+
 async fn followed(server: &TestServer, input: Value) -> Vec<Value> {
     let url = format!("{}/api/v1{PIPELINES}/two/runs", server.url);
     let request = server.client.post(url).bearer_auth(&server.admin).header("accept", "text/event-stream");
@@ -71,6 +129,54 @@ async fn the_owner_follows_the_steps_and_the_caller_does_not() {
     let sent = json!({ "skill": "pipeline:two", "message": echo(json!(2)) });
     let frames = server.rpc_stream("", "tasks/sendSubscribe", sent, None).await.all().await;
     assert!(!format!("{frames:?}").contains("\"step\""), "{frames:#?}");
+}
+
+#[tokio::test]
+async fn a_run_tells_how_far_it_is_and_its_last_step_goes_on_with_it() {
+    let server = server().await;
+    let last = "{id: c, tool_name: probe, when: $steps.b == 1, \
+        input_mapping: {do: 'literal:progress', done: 1, total: 4, note: 'literal:a quarter'}}";
+    server
+        .activate(&format!("name: two\nsteps: [{{id: a, tool_name: echo}}, {{id: b, tool_name: echo}}, {last}]"))
+        .await;
+    let events = followed(&server, json!(1)).await;
+    let progress: Vec<&Value> = events.iter().filter_map(|body| body.get("progress")).collect();
+    let told: Vec<(&Value, &Value)> = progress.iter().map(|progress| (&progress["done"], &progress["note"])).collect();
+    let expected = [(1.0, "step 1 of 3"), (2.0, "step 2 of 3"), (2.25, "a quarter")].map(|(a, b)| (json!(a), json!(b)));
+    assert!(expected.iter().rev().zip(told.iter().rev()).all(|(a, b)| (&a.0, &a.1) == *b), "{progress:#?}");
+    assert!(!told.is_empty() && progress.iter().all(|progress| progress["total"] == 3.0), "{progress:#?}");
+}
+
+/// A last step that may say more than most says it, also through an inner run.
+#[tokio::test]
+async fn the_limit_of_a_stream_is_the_last_steps() {
+    let server = server().await;
+    let flood = "export const description = 'Floods'; export const limits = { outputBytes: 16777216 }; \
+        export default async (input, ctx) => { const part = 'x'.repeat(60000); \
+        for (let n = 0; n < 150; n++) await ctx.emit(part); };";
+    server.deploy("flood.js", flood, "&visibility=public").await;
+    server.activate("name: inner\nsteps: [{id: a, tool_name: flood}]").await;
+    server.activate("name: two\nsteps: [{id: a, tool_name: 'pipeline:inner'}]").await;
+    let run = server.run("two", json!({})).await;
+    assert_eq!(run["state"], "completed", "{}", run["failure"]);
+}
+
+/// What was streamed is what the schema speaks of, not the nothing that was returned behind it.
+#[tokio::test]
+async fn an_output_that_was_streamed_has_to_fit_its_schema_too() {
+    let server = server().await;
+    let chat = "export const description = 'Chats'; \
+        export default async (input, ctx) => { ctx.emit('it '); ctx.emit('rains'); };";
+    server.deploy("chat.js", chat, "&visibility=public").await;
+    let typed = "name: typed\nsteps: [{id: a, tool_name: chat}]\noutput_schema: {type: string}";
+    server.activate(typed).await;
+    let run = server.run("typed", json!({})).await;
+    assert_eq!(run["state"], "completed", "{run:#}");
+    let names: Vec<&Value> = run["artifacts"].as_array().unwrap().iter().map(|artifact| &artifact["name"]).collect();
+    assert_eq!(names, ["pipeline:typed-stream"], "it is not said twice: {run:#}");
+    server.activate(&typed.replace("string", "object")).await;
+    let run = server.run("typed", json!({})).await;
+    assert_eq!(run["failure"]["reason"], "bad_output", "{run:#}");
 }
 
 #[tokio::test]

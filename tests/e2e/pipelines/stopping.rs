@@ -40,6 +40,25 @@ async fn a_cancel_stops_all_running_steps_and_inner_runs() {
     assert_eq!(working["tasks"], json!([]), "nothing goes on");
 }
 
+/// A step that waits for its next try has nothing that could be stopped: it must not begin.
+#[tokio::test]
+async fn a_cancel_between_two_tries_begins_no_further_one() {
+    let server = server().await;
+    let retry = "name: patient\nsteps: [{id: a, tool_name: probe, retry: {attempts: 3, backoff: 30s}}]";
+    server.activate(retry).await;
+    let input = json!({ "do": "fail", "code": "later", "message": "not now", "retryable": true });
+    let sent = json!({ "skill": "pipeline:patient", "message": input });
+    let mut stream = server.rpc_stream(&server.invoke, "tasks/sendSubscribe", sent, None).await;
+    let id = stream.next().await.unwrap().data["result"]["id"].as_str().unwrap().to_owned();
+    let run = json!({ "id": id });
+    while server.steps(&run).await.is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let (_, answer) = server.rpc_as(&server.invoke, "tasks/cancel", run.clone()).await;
+    assert_eq!(answer["result"]["status"]["state"], "canceled", "{answer}");
+    assert_eq!(server.steps(&run).await, [("a#1".to_owned(), "failed".to_owned())]);
+}
+
 #[tokio::test]
 async fn the_failure_of_one_of_a_group_stops_the_others() {
     let server = server().await;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::arguments::skill_name;
 use crate::client::Client;
 use crate::commands::{Context, parse};
-use crate::output::{Table, size};
+use crate::output::{Output, Table, size};
 use crate::package::{Package, project};
 use crate::problem::Problem;
 use crate::target::Role;
@@ -73,6 +73,8 @@ struct Deployed {
     before: Grants,
     #[serde(default)]
     granted: Grants,
+    #[serde(default)]
+    warnings: Vec<String>,
 }
 
 pub async fn run(args: &DeployArgs, context: &Context<'_>) -> Result<()> {
@@ -147,7 +149,7 @@ fn add_options(args: &DeployArgs, url: &mut Url) {
 }
 
 fn describe(deployed: Deployed, milliseconds: u128, context: &Context<'_>) -> Result<()> {
-    let Deployed { name, version, created, url, visibility, requested, before, granted } = deployed;
+    let Deployed { name, version, created, url, visibility, requested, before, granted, warnings } = deployed;
     let happened = if created { "deployed" } else { "unchanged" };
     context.output.note(&format!("{happened} in {milliseconds} ms, {}", visibility.as_str()));
     context.output.line(&format!("{name} v{version} {url}"))?;
@@ -157,8 +159,14 @@ fn describe(deployed: Deployed, milliseconds: u128, context: &Context<'_>) -> Re
     if let Some(missing) = missing(&requested, &granted) {
         context.output.note(&format!("it asks for more than it was granted; to allow it: {missing}"));
     }
+    warn(&warnings, context.output);
     context.output.note(&format!("try it: pleat call {name}"));
     Ok(())
+}
+
+/// What else there is that the change does not suit.
+pub fn warn(warnings: &[String], output: &Output) {
+    warnings.iter().for_each(|warning| output.note(&format!("warning: {warning}")));
 }
 
 /// The flags that would grant what it asks for and lacks.

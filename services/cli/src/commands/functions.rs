@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::arguments::skill_name;
+use crate::commands::deploy::warn;
 use crate::commands::{Context, parse};
 use crate::output::{Table, excerpt, moment, size};
 use crate::target::Role;
@@ -85,6 +86,14 @@ struct Version {
 struct RolledBack {
     name: String,
     version: i64,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Deleted {
+    #[serde(default)]
+    warnings: Vec<String>,
 }
 
 pub async fn list(context: &Context<'_>) -> Result<()> {
@@ -136,17 +145,25 @@ pub async fn rollback(args: &RollbackArgs, context: &Context<'_>) -> Result<()> 
     if context.output.json() {
         return Ok(context.output.document(&answer)?);
     }
-    let RolledBack { name, version } = parse(answer)?;
+    let RolledBack { name, version, warnings } = parse(answer)?;
+    warn(&warnings, context.output);
     context.output.note("new calls run it from now on; calls in flight finish on their version");
     Ok(context.output.line(&format!("{name} v{version}"))?)
 }
 
 pub async fn delete(args: &DeleteArgs, context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Deployer)?;
-    client.delete(client.in_tenant(&["functions", args.name.as_str()]).await?).await?;
+    let answer = client.delete(client.in_tenant(&["functions", args.name.as_str()]).await?).await?;
+    // Where there is nothing to warn of there is no answer.
+    let Deleted { warnings } = parse(answer).unwrap_or(Deleted { warnings: Vec::new() });
     if context.output.json() {
-        return Ok(context.output.document(&json!({ "name": args.name, "deleted": true }))?);
+        let answer = match warnings.is_empty() {
+            true => json!({ "name": args.name, "deleted": true }),
+            false => json!({ "name": args.name, "deleted": true, "warnings": warnings }),
+        };
+        return Ok(context.output.document(&answer)?);
     }
+    warn(&warnings, context.output);
     context.output.note(&format!("deleted {}", args.name));
     Ok(())
 }

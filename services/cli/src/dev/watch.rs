@@ -42,6 +42,8 @@ struct Seen {
     is_function: bool,
     /// What it is deployed as.
     function: Option<String>,
+    /// Its last deploy was refused.
+    refused: bool,
 }
 
 #[derive(Deserialize)]
@@ -54,6 +56,8 @@ struct Deployed {
     requested: Grants,
     #[serde(default)]
     granted: Grants,
+    #[serde(default)]
+    warnings: Vec<String>,
 }
 
 impl Watch {
@@ -119,7 +123,7 @@ impl Watch {
         }
         let started = Instant::now();
         match self.deploy(path).await {
-            Ok(Deployed { name: function, version, created, requested, granted }) => {
+            Ok(Deployed { name: function, version, created, requested, granted, warnings }) => {
                 let milliseconds = started.elapsed().as_millis();
                 let happened = if created { format!("deployed in {milliseconds} ms") } else { "unchanged".to_owned() };
                 self.output.note(&format!("{name}: {function} v{version} {happened}"));
@@ -127,6 +131,7 @@ impl Watch {
                     let grant = format!("pleat deploy {name} {missing}");
                     self.output.note(&format!("{name}: it asks for more than it was granted; to allow it: {grant}"));
                 }
+                deploy::warn(&warnings, &self.output);
                 self.remember(path, function);
                 self.look_again_at_pipelines();
             }
@@ -146,16 +151,20 @@ impl Watch {
                 };
                 let skill = format!("pipeline:{}", deployed.name);
                 self.output.note(&format!("{name}: {skill} v{} {happened}", deployed.version));
+                deploy::warn(&deployed.strained, &self.output);
                 self.remember(path, skill);
                 self.look_again_at_pipelines();
             }
-            Err(error) => self.output.complain(&report::text(&error.context(format!("{name} was not deployed")))),
+            Err(error) => {
+                self.output.complain(&report::text(&error.context(format!("{name} was not deployed"))));
+                self.seen.entry(path.to_owned()).or_default().refused = true;
+            }
         }
     }
 
     /// Those that could not be deployed yet may have waited for this.
     fn look_again_at_pipelines(&mut self) {
-        let waiting = self.seen.iter_mut().filter(|(path, seen)| seen.function.is_none() && project::is_pipeline(path));
+        let waiting = self.seen.iter_mut().filter(|(path, seen)| seen.refused && project::is_pipeline(path));
         waiting.for_each(|(_, seen)| seen.handled = None);
     }
 
@@ -168,6 +177,7 @@ impl Watch {
     fn remember(&mut self, path: &Path, function: String) {
         if let Some(seen) = self.seen.get_mut(path) {
             seen.function = Some(function);
+            seen.refused = false;
         }
     }
 

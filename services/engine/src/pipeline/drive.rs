@@ -7,7 +7,8 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
-use pleat_domain::{ContextId, Failure, Raw, Reason, StepChange, StepPhase, TaskId, Tenant, json};
+use pleat_domain::{ContextId, Failure, Raw, Reason, StepChange, StepPhase, TaskId, Tenant};
+use pleat_guardrails::{Numbering, SharedNumbering};
 use pleat_pipelines::{Attempt, End, Entry, Event, Plan, RunFailure};
 use pleat_runtime::{CallReport, Outcome, Stop};
 use time::OffsetDateTime;
@@ -19,7 +20,7 @@ use super::journal::{self, Pending};
 use super::step::Ended;
 use crate::catalog::Pipeline;
 use crate::engine::Engine;
-use crate::hub::{Interrupt, Live};
+use crate::hub::{Interrupt, Live, lock};
 use crate::reach::Standing;
 use crate::run::Run;
 use crate::sink::Sink;
@@ -27,6 +28,9 @@ use crate::tasks::CANCEL_PATIENCE;
 
 /// How long what happens to steps may go unrecorded while nobody looks.
 const QUIET: Duration = Duration::from_secs(1);
+
+/// How long the ends of stopped steps are waited for: who cancels the run waits for its end in turn.
+const STOP_PATIENCE: Duration = CANCEL_PATIENCE.saturating_sub(Duration::from_secs(1));
 
 /// What a run needs to go on.
 pub(crate) struct Driver {
@@ -40,6 +44,7 @@ pub(crate) struct Driver {
     pub(super) live: Arc<Live>,
     pub(super) sink: Arc<Sink>,
     pub(super) pending: Pending,
+    pub(super) numbers: SharedNumbering,
     /// Stops the steps.
     pub(super) stop: CancellationToken,
     input: Raw,
@@ -48,6 +53,7 @@ pub(crate) struct Driver {
 
 impl Run {
     pub(crate) fn driver(&self, pipeline: &Pipeline) -> Driver {
+        self.begun.iter().for_each(|step| self.sink().warn(step.warnings()));
         Driver {
             engine: self.engine.clone(),
             tenant: Arc::clone(&self.tenant),
@@ -59,10 +65,25 @@ impl Run {
             live: self.live(),
             sink: self.sink(),
             pending: journal::pending(&self.begun),
+            numbers: self.numbering(),
             stop: CancellationToken::new(),
             input: self.task.input.clone(),
             entries: journal::entries(&self.begun),
         }
+    }
+}
+
+impl Run {
+    /// The numbers that all of the run goes on with: behind its own, and those of the steps that it has.
+    fn numbering(&self) -> SharedNumbering {
+        let numbers = self.numbers.clone().unwrap_or_default();
+        let notes = std::iter::once(&self.task).chain(&self.begun).filter_map(|task| task.guard.as_ref());
+        let kept = notes.filter_map(|notes| serde_json::from_str::<Numbering>(notes.numbering.as_ref()?.get()).ok());
+        kept.for_each(|kept| numbers.take_in(&kept));
+        if let Some(watch) = &self.watch {
+            lock(watch).number_with(&numbers);
+        }
+        numbers
     }
 }
 
@@ -89,7 +110,7 @@ impl Driver {
         // What still runs is stopped, and its records are waited for, so that nothing of a run is younger than its end.
         driver.stop.cancel();
         let rest = async { while steps.next().await.is_some() {} };
-        let _ = tokio::time::timeout(CANCEL_PATIENCE, rest).await;
+        let _ = tokio::time::timeout(STOP_PATIENCE, rest).await;
         match end {
             End::Output(value) => Ok(Outcome::Value(value)),
             End::Failed(failed) => Err(Stop::Failed(failure_of(failed))),
@@ -108,8 +129,13 @@ impl Driver {
             let skipped = run.take_journal().into_iter().filter(|entry| matches!(entry.event, Event::Skipped));
             skipped.for_each(|entry| self.tell(&mut due, change(&entry.attempt, StepPhase::Skipped)));
             if let Some(end) = run.end() {
-                return if spoke { silent(end) } else { end.clone() };
+                if spoke {
+                    self.sink.said_all();
+                }
+                return end.clone();
             }
+            let (over, all) = run.progress();
+            self.sink.advance(over, all);
             for start in run.take_ready() {
                 self.tell(&mut due, change(&start.attempt, StepPhase::Started));
                 let step = Arc::clone(self).step(start);
@@ -158,14 +184,6 @@ impl Driver {
         } else {
             due.get_or_insert_with(|| Instant::now() + QUIET);
         }
-    }
-}
-
-/// The last step has said everything in its stream.
-fn silent(end: &End) -> End {
-    match end {
-        End::Output(_) => End::Output(json::raw(&())),
-        end => end.clone(),
     }
 }
 

@@ -4,11 +4,18 @@ use std::collections::HashMap;
 
 use pleat_domain::{Failure, Reason, Task, TaskId, TaskState};
 use pleat_pipelines::{Attempt, Entry, Event};
+use time::OffsetDateTime;
 
 use crate::calling::value_of;
 
 /// Attempts that have begun and have no end yet, by their labels.
-pub(super) type Pending = HashMap<String, TaskId>;
+pub(super) type Pending = HashMap<String, Begun>;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begun {
+    pub(super) task: TaskId,
+    pub(super) at: OffsetDateTime,
+}
 
 /// The journal that these steps are. What was canceled is as if it had not been.
 pub(super) fn entries(steps: &[Task]) -> Vec<Entry> {
@@ -17,19 +24,17 @@ pub(super) fn entries(steps: &[Task]) -> Vec<Entry> {
 
 pub(super) fn pending(steps: &[Task]) -> Pending {
     let running = steps.iter().filter(|step| matches!(step.state, TaskState::Submitted | TaskState::Working));
-    running.filter_map(|step| Some((step.step.clone()?, step.id))).collect()
-}
-
-/// Whether a step has ended since the run was last begun: then it is not the run that brings nodes down.
-pub(crate) fn has_moved(run: &Task, steps: &[Task]) -> bool {
-    steps.iter().any(|step| step.state.is_terminal() && step.updated_at > run.updated_at)
+    running.filter_map(|step| Some((step.step.clone()?, Begun { task: step.id, at: step.created_at }))).collect()
 }
 
 fn entry(step: &Task) -> Option<Entry> {
     let attempt: Attempt = step.step.as_deref()?.parse().ok()?;
     let event = match step.state {
         TaskState::Completed => Event::Finished(value_of(step)),
-        TaskState::Failed | TaskState::Rejected => Event::Failed { failure: failure_of(step), at: step.updated_at },
+        // What waits for an answer gets none.
+        TaskState::Failed | TaskState::Rejected | TaskState::InputRequired | TaskState::AuthRequired => {
+            Event::Failed { failure: failure_of(step), at: step.updated_at }
+        }
         _ => return None,
     };
     Some(Entry { attempt, event })

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use futures::future::try_join_all;
-use pleat_domain::{Door, Principal, RunRecord, Task, TaskId, TaskState, Tenant};
+use pleat_domain::{Door, Principal, RunRecord, SkillName, Task, TaskId, TaskState, Tenant};
 use pleat_pipelines::{CannotReplay, StepId};
 use pleat_policy::Action;
 use pleat_store::{Change, Commit};
 
-use super::journal;
+use super::{Pins, journal};
 use crate::catalog::Callable;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
@@ -32,6 +32,7 @@ impl Engine {
         if !old.state.is_terminal() {
             return Err(EngineError::NotContinuable(old.state.as_str()));
         }
+        self.none_archived(tenant, name, &record.pins).await?;
         let skill = self.skill_version(tenant, name, old.version).await?;
         authorize(principal, Action::Invoke(skill.grants.visibility), EngineError::TaskNotFound)?;
         let steps = self.kept_steps(tenant, &old, &skill, from).await?;
@@ -54,6 +55,16 @@ impl Engine {
         run.begun = self.copy_steps(tenant, &run.task, steps).await?;
         let recorded = self.spawn(run.span(), Run::start(run)).await?;
         Ok(Arc::clone(recorded.task()))
+    }
+
+    /// What is archived is refused everywhere, also where a run was bound to one of its versions.
+    async fn none_archived(&self, tenant: &Tenant, name: &SkillName, pins: &Pins) -> Result<(), EngineError> {
+        let catalog = self.catalog(tenant).await?;
+        let called = pins.keys().filter_map(|name| SkillName::parse_skill(name).ok());
+        let mut all = std::iter::once(name.clone()).chain(called).filter(|skill| skill.as_pipeline().is_some());
+        let archived = all.find(|skill| catalog.runnable(skill).is_none());
+        let bare = archived.as_ref().and_then(SkillName::as_pipeline).map(str::to_owned);
+        bare.map_or(Ok(()), |name| Err(EngineError::Archived(name)))
     }
 
     /// The steps of the old run that the new one takes over.

@@ -3,25 +3,31 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pleat_domain::{Door, Failure, Raw, Reason, SkillName, StepChange, StepPhase, Task, TaskId, TaskState, limits};
+use pleat_domain::{Door, Failure, Raw, SkillName, StepChange, StepPhase, Task, TaskId, TaskState, limits};
 use pleat_pipelines::{Attempt, StepStart};
 use pleat_policy::Action;
 use time::OffsetDateTime;
 use tokio::time::Instant;
 
 use super::drive::{Driver, change};
-use super::journal;
+use super::journal::{self, Begun};
+use super::refused::{Refused, refusal};
 use crate::calling::value_of;
-use crate::catalog::Callable;
+use crate::catalog::{Callable, Target};
 use crate::engine::authorize;
 use crate::error::EngineError;
 use crate::hub::Interrupt;
 use crate::invoke::{Invocation, Origin, StepOrigin};
+use crate::outcome::Ending;
+use crate::sink::Emitted;
+
+/// How long a database that is away is left alone before it is asked again.
+const UNAVAILABLE_PAUSE: Duration = Duration::from_millis(200);
 
 /// What became of an attempt.
 pub(super) struct Ended {
     pub(super) attempt: Attempt,
-    /// `None`: this node makes no calls any more.
+    /// `None`: this node makes no calls any more, or the run makes none.
     pub(super) outcome: Option<Result<Raw, Failure>>,
     pub(super) change: StepChange,
     /// Its stream, which was the run's, was all it had to say.
@@ -35,12 +41,13 @@ impl Driver {
         let attempt = start.attempt.clone();
         let onward = self.streams(&attempt);
         let called = match self.pending.get(&attempt.label()) {
-            Some(begun) => self.join(*begun).await,
+            Some(begun) => self.join(&attempt, *begun).await,
             None => self.call(start, onward).await,
         };
         let (task, outcome) = match called {
-            Ok(task) => (Some(Arc::clone(&task)), Some(self.outcome(&task).await)),
+            Ok(task) => (Some(Arc::clone(&task)), Some(outcome(&task))),
             Err(EngineError::ShuttingDown | EngineError::OutOfTouch) => (None, None),
+            Err(_) if self.stop.is_cancelled() => (None, None),
             Err(error) => (None, Some(Err(refusal(error)))),
         };
         let failure = outcome.as_ref().and_then(|outcome| outcome.as_ref().err());
@@ -51,7 +58,8 @@ impl Driver {
             code: failure.map(|failure| failure.code.clone().unwrap_or_else(|| failure.reason.as_str().to_owned())),
             ..change(&attempt, phase)
         };
-        let spoke = onward && self.sink.has_artifacts() && task.is_some_and(|task| has_no_result(&task));
+        task.iter().for_each(|task| self.sink.warn(task.warnings()));
+        let spoke = onward && self.sink.emitted() != Emitted::Nothing && task.is_some_and(|task| has_no_result(&task));
         Ended { attempt, outcome, change, spoke }
     }
 
@@ -71,12 +79,17 @@ impl Driver {
         let StepStart { attempt, input, .. } = start;
         let step = self.plan.step(&attempt.step);
         let name = step.and_then(|step| step.call.skill()).unwrap_or_default();
-        let skill = self.callable(&name).await?;
+        let id = TaskId::new();
+        let refused = |skill, input| Refused { id, attempt: &attempt, name: &name, skill, input };
+        let skill = match self.callable_soon(&name).await {
+            Ok(skill) => skill,
+            Err(error) => return self.refused(refused(None, input), error).await,
+        };
         let invocation = Invocation {
             tenant: Arc::clone(&self.tenant),
             principal: self.standing.principal.clone(),
-            skill,
-            input,
+            skill: skill.clone(),
+            input: input.clone(),
             message: None,
             context: Some(self.context.clone()),
             alias: None,
@@ -85,13 +98,38 @@ impl Driver {
             door: Door::Pipeline,
         };
         let origin = StepOrigin {
-            label: attempt.label(),
+            id,
             pins: Arc::clone(&self.pins),
+            numbers: self.numbers.clone(),
             onward: onward.then(|| Arc::clone(&self.sink)),
         };
-        let origin = Origin { parent: self.run, depth: self.standing.depth + 1, step: Some(origin) };
+        let (label, depth) = (Some(attempt.label()), self.standing.depth + 1);
+        let origin = Origin { parent: self.run, depth, label, step: Some(origin) };
         let timeout = step.and_then(|step| step.timeout);
-        self.engine.call_child(invocation, origin, self.stopped(timeout)).await
+        let admitted = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return Err(EngineError::ShuttingDown),
+            admitted = self.engine.admit(invocation, Some(origin)) => admitted,
+        };
+        match admitted {
+            Ok(run) => self.engine.run_child(run, self.stopped(timeout)).await,
+            Err(error) => self.refused(refused(Some(&skill.0), input), error).await,
+        }
+    }
+
+    /// What to call, as soon as the database can be asked: a step does not fail because it could not be begun.
+    async fn callable_soon(&self, name: &str) -> Result<Callable, EngineError> {
+        loop {
+            match self.callable(name).await {
+                Err(EngineError::Unavailable(error)) => {
+                    tracing::debug!(task.id = %self.run, error = &error as &dyn std::error::Error, "a step waits");
+                }
+                other => return other,
+            }
+            if tokio::time::timeout(UNAVAILABLE_PAUSE, self.stop.cancelled()).await.is_ok() {
+                return Err(EngineError::ShuttingDown);
+            }
+        }
     }
 
     /// The version that the run is bound to, if its caller may call it now.
@@ -104,6 +142,11 @@ impl Driver {
         let parsed = SkillName::parse_skill(name).map_err(|_| unknown())?;
         let skill = self.engine.skill_version(&self.tenant, &parsed, version).await?;
         authorize(&self.standing.principal, Action::Invoke(skill.grants.visibility), unknown())?;
+        if let Target::Function(code) = &skill.target
+            && let Err(error @ EngineError::Unavailable(_)) = self.engine.load(self.tenant.id, code).await
+        {
+            return Err(error);
+        }
         Ok(Callable(skill))
     }
 
@@ -127,64 +170,42 @@ impl Driver {
 
     /// Waits for an attempt that began before the run came to this node: an inner run goes on by itself wherever it is
     /// taken over, and anything else is recorded as lost.
-    async fn join(&self, begun: TaskId) -> Result<Arc<Task>, EngineError> {
-        let settled = self.engine.settled(self.tenant.id, begun);
+    async fn join(&self, attempt: &Attempt, begun: Begun) -> Result<Arc<Task>, EngineError> {
+        let timeout = self.plan.step(&attempt.step).and_then(|step| step.timeout);
+        let gone = Duration::try_from(OffsetDateTime::now_utc() - begun.at).unwrap_or_default();
+        let left = timeout.map(|timeout| timeout.saturating_sub(gone));
+        let settled = self.engine.settled(self.tenant.id, begun.task);
         tokio::pin!(settled);
         tokio::select! {
             biased;
             task = &mut settled => task,
-            cause = self.stopped(None) => {
-                if cause == Interrupt::Canceled {
-                    self.engine.tenant_store(&self.tenant).request_cancel(begun).await?;
+            cause = self.stopped(left) => match cause {
+                Interrupt::Canceled => self.engine.stop_child(&self.tenant, begun.task, cause).await.map(Arc::new),
+                Interrupt::TimedOut => {
+                    let task = self.engine.stop_child(&self.tenant, begun.task, cause).await?;
+                    Ok(Arc::new(timed_out(task)))
                 }
-                settled.await
+                _ => settled.await,
             }
         }
     }
+}
 
-    async fn outcome(&self, task: &Task) -> Result<Raw, Failure> {
-        match task.state {
-            TaskState::Completed => Ok(value_of(task)),
-            TaskState::InputRequired | TaskState::AuthRequired => {
-                self.engine.end_question(&self.tenant, task).await;
-                let prompt = task.ask.as_ref().map(|ask| ask.prompt.clone()).unwrap_or_default();
-                Err(failed(task.state.as_str(), format!("it asks, and nobody can answer: {prompt}")))
-            }
-            _ => Err(journal::failure_of(task)),
-        }
+fn outcome(task: &Task) -> Result<Raw, Failure> {
+    if task.state == TaskState::Completed { Ok(value_of(task)) } else { Err(journal::failure_of(task)) }
+}
+
+/// A run that was stopped on another node does not know why.
+fn timed_out(task: Task) -> Task {
+    if task.state != TaskState::Canceled {
+        return task;
     }
+    let failure = Ending::out_of_time(task.skill.as_ref().map_or("", SkillName::as_str)).failure;
+    Task { state: TaskState::Failed, failure, ..task }
 }
 
 /// What it delivered is what it streamed.
 fn has_no_result(task: &Task) -> bool {
     let name = task.skill.as_ref().map(|skill| format!("{skill}-result"));
     task.artifacts.iter().all(|artifact| Some(&artifact.name) != name.as_ref())
-}
-
-fn failed(code: &str, message: String) -> Failure {
-    Failure { code: Some(code.to_owned()), ..Failure::new(Reason::FunctionError, message) }
-}
-
-/// What was refused before it ran.
-fn refusal(error: EngineError) -> Failure {
-    let message = error.to_string();
-    match error {
-        EngineError::UnknownSkill(_) => failed("unknown_skill", message),
-        EngineError::Unauthenticated | EngineError::Forbidden(_) => {
-            failed("forbidden", "the caller may not call this skill".to_owned())
-        }
-        EngineError::InvalidInput(_) => failed("invalid_input", message),
-        EngineError::Invalid(_) => failed("too_deep", message),
-        EngineError::Guarded(check) => {
-            Failure { code: Some(check.to_owned()), ..Failure::new(Reason::Blocked, message) }
-        }
-        EngineError::Blocked(reason) => Failure::new(Reason::Blocked, reason),
-        EngineError::LimitReached(_) | EngineError::Busy(_) | EngineError::Unavailable(_) => {
-            Failure::new(Reason::Busy, message)
-        }
-        error => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a step could not be called");
-            Failure::new(Reason::Internal, "the step could not be called")
-        }
-    }
 }

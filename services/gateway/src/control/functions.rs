@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, State};
+use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, Uri};
 use pleat_domain::{Visibility, limits};
-use pleat_engine::{EngineError, Upload};
+use pleat_engine::Upload;
 
 use super::query;
-use super::views::{Deployed, FunctionView, Functions, Rollback, RolledBack, VersionView, Versions};
+use super::views::{Deleted, Deployed, FunctionView, Functions, Rollback, RolledBack, VersionView, Versions};
 use crate::app::App;
 use crate::body;
 use crate::extract::{Member, MemberOf};
@@ -136,18 +137,18 @@ pub(crate) async fn rollback(
     sent: Body,
 ) -> Result<Json<RolledBack>, Problem> {
     let wish: Rollback = query::optional_json(&headers, sent).await?;
-    let version = app.engine.rollback(&member.tenant, &member.principal, &name, wish.version).await?;
-    Ok(Json(RolledBack { name, version }))
+    let report = app.engine.rollback(&member.tenant, &member.principal, &name, wish.version).await?;
+    Ok(Json(RolledBack { name, version: report.version, warnings: report.warnings }))
 }
 
-/// Take a function away. Calls in flight finish.
+/// Take a function away. Calls in flight finish. Who should know more is told.
 #[utoipa::path(delete, operation_id = "deleteFunction", path = "/tenants/{tenant}/functions/{name}",
     params(("tenant" = String, Path), ("name" = String, Path)),
-    responses((status = 204), (status = 404)), security(("key" = [])))]
-pub(crate) async fn delete(State(app): State<App>, MemberOf { member, name }: MemberOf) -> Result<StatusCode, Problem> {
-    app.engine
-        .delete_function(&member.tenant, &member.principal, &name)
-        .await
-        .map_err(|error: EngineError| error.into())
-        .map(|()| StatusCode::NO_CONTENT)
+    responses((status = 204), (status = 200, body = Deleted), (status = 404)), security(("key" = [])))]
+pub(crate) async fn delete(State(app): State<App>, MemberOf { member, name }: MemberOf) -> Result<Response, Problem> {
+    let warnings = app.engine.delete_function(&member.tenant, &member.principal, &name).await?;
+    Ok(match warnings.is_empty() {
+        true => StatusCode::NO_CONTENT.into_response(),
+        false => Json(Deleted { name, warnings }).into_response(),
+    })
 }

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::views::{Deployed, FunctionView, LogView, TaskView, VersionView};
+use super::views::{Deployed, FunctionView, LogView, RolledBack, TaskView, VersionView};
 use crate::mcp::Peer;
 use crate::problem::Problem;
 
@@ -253,11 +253,14 @@ struct Back {
 
 async fn rollback(peer: &Peer, wanted: Back) -> Result<Value, EngineError> {
     let engine = &peer.app.engine;
-    let version = engine.rollback(&peer.tenant, &peer.principal, &wanted.name, wanted.version).await?;
-    Ok(json!({ "name": wanted.name, "version": version }))
+    let report = engine.rollback(&peer.tenant, &peer.principal, &wanted.name, wanted.version).await?;
+    Ok(view(&RolledBack { name: wanted.name, version: report.version, warnings: report.warnings }))
 }
 
 async fn delete(peer: &Peer, wanted: Named) -> Result<Value, EngineError> {
-    peer.app.engine.delete_function(&peer.tenant, &peer.principal, &wanted.name).await?;
-    Ok(json!({ "deleted": wanted.name }))
+    let warnings = peer.app.engine.delete_function(&peer.tenant, &peer.principal, &wanted.name).await?;
+    Ok(match warnings.is_empty() {
+        true => json!({ "deleted": wanted.name }),
+        false => json!({ "deleted": wanted.name, "warnings": warnings }),
+    })
 }

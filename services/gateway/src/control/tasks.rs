@@ -99,7 +99,9 @@ pub(crate) async fn show(
     MemberOf { member, name: id }: MemberOf,
 ) -> Result<Json<TaskView>, Problem> {
     let task = app.engine.tenant_task(&member.tenant, &member.principal, &id).await?;
-    Ok(Json(TaskView::from(task)))
+    let found = app.engine.findings_of(&member.tenant, &member.principal, std::slice::from_ref(&task)).await?;
+    let findings = found.findings.into_iter().map(FindingView::from).collect();
+    Ok(Json(TaskView { findings, ..TaskView::from(task) }))
 }
 
 /// A task with the calls that its function has made, and those that they have made.
@@ -110,10 +112,9 @@ pub(crate) async fn trace(
     State(app): State<App>,
     MemberOf { member, name: id }: MemberOf,
 ) -> Result<Json<Trace>, Problem> {
-    let tasks = app.engine.trace(&member.tenant, &member.principal, &id).await?;
-    let findings = app.engine.findings_of(&member.tenant, &member.principal, &tasks).await?;
-    let findings = findings.into_iter().map(FindingView::from).collect();
-    Ok(Json(Trace { tasks: tasks.into_iter().map(TaskView::from).collect(), findings }))
+    let trace = app.engine.trace(&member.tenant, &member.principal, &id).await?;
+    let findings = trace.findings.into_iter().map(FindingView::from).collect();
+    Ok(Json(Trace { tasks: trace.tasks.into_iter().map(TaskView::from).collect(), findings, more: trace.more }))
 }
 
 /// Stop a task that is not final.

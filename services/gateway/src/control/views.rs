@@ -390,6 +390,16 @@ pub(crate) struct Rollback {
 pub(crate) struct RolledBack {
     pub(crate) name: String,
     pub(crate) version: i32,
+    /// Active pipelines that this version does not suit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Deleted {
+    pub(crate) name: String,
+    /// Active pipelines that miss it.
+    pub(crate) warnings: Vec<String>,
 }
 
 #[derive(Serialize, ToSchema)]

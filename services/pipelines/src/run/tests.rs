@@ -260,15 +260,28 @@ fn inputs_and_outputs_have_a_most() {
 }
 
 #[test]
+fn progress_counts_the_steps_that_are_over_or_skipped() {
+    let mut run = run(
+        "steps: [{id: a, tool_name: f, for_each: $input}, {id: b, tool_name: f, when: $input == 1}, {id: c, tool_name: f}]",
+        &json!([1, 2]),
+    );
+    starts(&mut run);
+    ok(&mut run, "a[0]#1", &json!(1));
+    assert_eq!(run.progress(), (0, 3));
+    ok(&mut run, "a[1]#1", &json!(1));
+    assert_eq!(run.progress(), (2, 3));
+}
+
+#[test]
 fn the_last_step_streams_where_its_answer_is_the_runs() {
     let is_final = |text: &str, id: &str| plan(text).is_final(&StepId::parse(id).unwrap());
     let two = "steps: [{id: a, tool_name: f}, {id: b, tool_name: f}]";
     assert!(is_final(two, "b") && !is_final(two, "a"));
     assert!(is_final(&format!("{two}\noutput: $steps.b"), "b"));
+    assert!(is_final(&two.replace("id: b,", "id: b, when: $input.x,"), "b"), "where it is not skipped");
     for text in [
         format!("{two}\noutput: {{x: $steps.b}}"),
         two.replace("id: b,", "id: b, for_each: $input,"),
-        two.replace("id: b,", "id: b, when: $input.x,"),
         "steps: [{parallel: [{id: b, tool_name: f}]}]".into(),
     ] {
         assert!(!is_final(&text, "b"), "{text}");

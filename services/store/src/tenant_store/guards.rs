@@ -108,12 +108,13 @@ impl TenantStore {
         Ok(sqlx::query_as(statement).bind(self.tenant.as_uuid()).fetch_all(connection).await?)
     }
 
-    /// Of these tasks, oldest first, and no more than a screen can bear. What is found of a task is younger than it.
-    pub async fn findings_of(&self, tasks: &[TaskId]) -> Result<Vec<FindingRow>, StoreError> {
+    /// Of these tasks, oldest first. What is found of a task is younger than it.
+    pub async fn findings_of(&self, tasks: &[TaskId], limit: u32) -> Result<Vec<FindingRow>, StoreError> {
         let ids: Vec<Uuid> = tasks.iter().map(TaskId::as_uuid).collect();
         let mut query = QueryBuilder::<Postgres>::new(SELECT);
         query.push_bind(self.tenant.as_uuid()).push(" AND id >= ").push_bind(ids.iter().min().copied());
-        query.push(" AND task_id = ANY(").push_bind(ids).push(") ORDER BY id LIMIT 1000");
+        query.push(" AND task_id = ANY(").push_bind(ids).push(") ORDER BY id LIMIT ");
+        query.push_bind(i64::from(limit));
         self.found(query).await
     }
 

@@ -1,6 +1,7 @@
 //! The calls that a task has made, the calls that those have made, and the steps of a run.
 
-use pleat_domain::{Task, TaskId, limits};
+use pleat_domain::{Reason, Task, TaskId, TaskState, limits};
+use time::OffsetDateTime;
 
 use crate::error::StoreError;
 use crate::rows::{TASK_COLUMNS, TaskRow};
@@ -38,6 +39,32 @@ impl TenantStore {
                 return Ok(steps);
             }
         }
+    }
+
+    /// Whether anything below this task has come to an end of its own since then. What ended with its node has not.
+    pub async fn moved_since(&self, id: TaskId, moment: OffsetDateTime) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        let moved = sqlx::query_scalar(
+            "WITH RECURSIVE below AS (
+                 SELECT id, state, failure, updated_at, 1 AS depth FROM tasks
+                 WHERE tenant_id = $1 AND parent_id = $2 AND id > $2
+                 UNION ALL
+                 SELECT t.id, t.state, t.failure, t.updated_at, b.depth + 1 FROM tasks t JOIN below b ON t.parent_id = b.id
+                 WHERE t.tenant_id = $1 AND t.id > $2 AND b.depth < $3
+             )
+             SELECT EXISTS (SELECT FROM below WHERE state = ANY ($4) AND updated_at > $5
+                 AND (failure ->> 'reason') IS DISTINCT FROM $6)",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(id.as_uuid())
+        .bind(i32::try_from(limits::CALL_DEPTH).unwrap_or(i32::MAX))
+        .bind([TaskState::Completed, TaskState::Failed, TaskState::Rejected].map(TaskState::to_code))
+        .bind(moment)
+        .bind(Reason::NodeLost.as_str())
+        .fetch_one(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(moved)
     }
 
     /// All tasks below this one, oldest first, at most `limit`.

@@ -52,6 +52,8 @@ pub struct Deployed {
     pub url: String,
     #[serde(default)]
     warnings: Vec<Warning>,
+    #[serde(default)]
+    pub strained: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +89,7 @@ pub async fn run(args: &DeployArgs, context: &Context<'_>) -> Result<()> {
     }
     let deployed: Deployed = parse(answer)?;
     warn(&args.file, &deployed.warnings, context);
+    crate::commands::deploy::warn(&deployed.strained, context.output);
     context.output.note(if deployed.created { "deployed" } else { "unchanged" });
     context.output.line(&format!("{} v{} {} {}", deployed.name, deployed.version, deployed.state, deployed.url))?;
     let name = deployed.name;

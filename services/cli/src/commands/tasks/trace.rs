@@ -15,6 +15,8 @@ struct Trace {
     tasks: Vec<TaskView>,
     #[serde(default)]
     findings: Vec<Finding>,
+    #[serde(default)]
+    more: bool,
 }
 
 /// What a guardrail found in one of them.
@@ -29,7 +31,12 @@ struct Finding {
 pub async fn run(id: TaskId, context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Deployer)?;
     let answer = client.get(client.in_tenant(&["tasks", &id.to_string(), "trace"]).await?).await?;
-    context.show(answer, |Trace { tasks, findings }| {
+    context.show(answer, |Trace { tasks, findings, more }| {
+        if more {
+            context
+                .output
+                .note("there are more calls or findings than a trace shows; trace one of the calls for the rest");
+        }
         let mut table = Table::new(&["SKILL", "STATE", "TOOK", "ID", "GUARDRAILS"]);
         if let Some(root) = tasks.first() {
             let guard = |task: &str| {

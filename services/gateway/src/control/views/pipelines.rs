@@ -75,6 +75,9 @@ pub(crate) struct DeployedPipeline {
     pub(crate) visibility: String,
     pub(crate) url: String,
     pub(crate) warnings: Vec<FaultView>,
+    /// Active pipelines that call it and that the new version does not suit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) strained: Vec<String>,
 }
 
 impl DeployedPipeline {
@@ -89,6 +92,7 @@ impl DeployedPipeline {
             url: format!("{tenant_url}/{skill}"),
             skill: skill.into(),
             warnings: report.warnings.into_iter().map(FaultView::from).collect(),
+            strained: report.strained,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Tasks as the control API shows them.
 
 use pleat_domain::task::Ask;
-use pleat_domain::{Artifact, Failure, Message, Raw, RunRecord, Task, timestamp};
+use pleat_domain::{Artifact, Door, Failure, Message, Raw, RunRecord, Task, timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -40,6 +40,9 @@ pub(crate) struct TaskView {
     pub(crate) ask: Option<Ask>,
     #[schema(value_type = Vec<Object>)]
     pub(crate) history: Vec<Message>,
+    /// What guardrails found in it, oldest first; of one task that is asked for alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<FindingView>,
     pub(crate) cpu_us: i64,
     pub(crate) wall_us: i64,
     pub(crate) created_at: String,
@@ -55,7 +58,7 @@ impl From<Task> for TaskView {
             state: task.state.as_str().to_owned(),
             context_id: task.context.into(),
             parent_task_id: task.parent.map(|id| id.to_string()),
-            step: task.step,
+            step: task.step.filter(|_| task.door == Door::Pipeline),
             run: task.run,
             caller: task.caller.to_string(),
             door: task.door.as_str().to_owned(),
@@ -67,6 +70,7 @@ impl From<Task> for TaskView {
             failure: task.failure,
             ask: task.ask,
             history: task.history,
+            findings: Vec::new(),
             cpu_us: task.cpu_us,
             wall_us: task.wall_us,
             created_at: timestamp::format(task.created_at),
@@ -89,4 +93,7 @@ pub(crate) struct Trace {
     /// What guardrails found in them, oldest first; each names its task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<FindingView>,
+    /// There are more tasks, or more findings, than are shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) more: bool,
 }
