@@ -101,5 +101,7 @@ async fn batches_notifications_and_broken_envelopes_are_answered_as_ever() {
     assert_eq!(post("{").await.code(), -32700);
     assert_eq!(post("{\"jsonrpc\":\"2.0\",\"id\":1}").await.code(), -32600);
     let plain = server.post("/_a2a/", "text/plain", one.to_string()).header("a2a-version", "1.0");
-    assert_eq!(V1.read(plain).await.status, 415);
+    let plain = V1.read(plain).await;
+    assert_eq!((plain.status, plain.code(), &plain.body["id"]), (415, -32005, &json!(null)));
+    assert_eq!(plain.body["error"]["data"][0]["reason"], "CONTENT_TYPE_NOT_SUPPORTED");
 }
