@@ -193,6 +193,12 @@ impl Catalog {
         self.skills.values().any(|skill| skill.is_public())
     }
 
+    /// Whether nothing that is on the card can be called without a key.
+    pub fn needs_key(&self) -> bool {
+        let mut listed = self.listed().peekable();
+        listed.peek().is_some() && listed.all(|skill| !skill.is_public())
+    }
+
     /// The skill a caller means and may call. Without a name: the only one there is.
     pub fn choose(&self, principal: &Principal, name: Option<&str>) -> Result<Callable, EngineError> {
         let skill = match name {

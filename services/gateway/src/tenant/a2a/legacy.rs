@@ -45,6 +45,7 @@ pub(super) async fn shared(
     operation: Operation,
 ) -> Result<Response, Problem> {
     let params = TaskParams::parse(request.params.as_deref())?;
+    app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     let (tenant, principal) = (&visitor.site.tenant, &visitor.principal);
     match operation {
         Operation::Get => {
@@ -67,6 +68,7 @@ async fn send(
     request: &Request,
     params: SendParams,
 ) -> Result<Response, Problem> {
+    app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     let history = params.history_length;
     let task = match translate(app, visitor, headers, sending(params)).await? {
         Sent::New(invocation) => app.engine.send(*invocation).await?,
@@ -84,6 +86,7 @@ async fn subscribe(
     request: &Request,
     params: SendParams,
 ) -> Result<Response, Problem> {
+    app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     let tenant = visitor.site.tenant.clone();
     let (task, events) = match translate(app, visitor, headers, sending(params)).await? {
         Sent::New(invocation) => app.engine.start(*invocation).await?,

@@ -29,6 +29,7 @@ pub(super) async fn perform(
     if call.tenant().is_some_and(|named| named != visitor.site.tenant.slug.as_str()) {
         return Err(Problem::other_tenant());
     }
+    app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     match call {
         Call::Send(params) => send(app, visitor, headers, params, wire).await,
         Call::Stream(params) => Box::pin(stream(app, visitor, headers, params, wire)).await,
