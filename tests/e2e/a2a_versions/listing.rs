@@ -187,6 +187,18 @@ async fn a_token_opens_no_other_list() {
 }
 
 #[tokio::test]
+async fn a_list_needs_no_parameters() {
+    let server = started().await;
+    let mine = made(&server, &server.invoke, 1).await;
+    for method in ["ListTasks", "tasks/list"] {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method });
+        let request = server.client.post(format!("{}/_a2a/", server.tenant_url())).bearer_auth(&server.invoke);
+        let answer: Value = request.json(&body).send().await.unwrap().json().await.unwrap();
+        assert_eq!(ids(&answer["result"]), mine, "{method}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn page_sizes_are_1_to_100() {
     let server = started().await;
     for tongue in Tongue::ALL {

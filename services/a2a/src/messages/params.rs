@@ -29,11 +29,12 @@ pub enum Call {
 
 impl Call {
     pub fn read(dialect: Dialect, operation: Operation, params: Option<&RawValue>) -> Result<Self, InvalidParams> {
-        if operation == Operation::ExtendedCard && params.is_none() {
-            return Ok(Self::ExtendedCard { tenant: None });
-        }
-        let params = params.ok_or_else(|| InvalidParams::new("`params` is missing; it must be an object", ""))?;
-        let fields = Fields::read(params, "params", String::new())?;
+        let fields = match (params, operation) {
+            (Some(params), _) => Fields::read(params, "params", String::new())?,
+            // Nothing in them is required.
+            (None, Operation::List | Operation::ExtendedCard) => Fields::none(),
+            (None, _) => return Err(InvalidParams::new("`params` is missing; it must be an object", "")),
+        };
         Ok(match operation {
             Operation::Send => Self::Send(SendParams::read(&fields, dialect)?),
             Operation::Stream => Self::Stream(SendParams::read(&fields, dialect)?),
