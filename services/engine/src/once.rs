@@ -4,15 +4,15 @@
 
 use std::sync::Arc;
 
-use pleat_domain::{Caller, Task, TaskId, TenantId};
-use pleat_store::Once;
+use pleat_domain::{Caller, TenantId};
+use pleat_store::{Once, Sent};
 use sha2::{Digest, Sha256};
 
 use crate::choice::Question;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::invoke::{Invocation, Turn};
-use crate::subscribe::{EventStream, Until};
+use crate::invoke::{Begun, Invocation, Turn};
+use crate::subscribe::{Until, one_turn};
 
 /// A key that a client chose: 1 to 255 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,8 +73,8 @@ impl Repeat {
 }
 
 impl Engine {
-    /// The task of an equal send under the same key.
-    pub(crate) async fn sent_before(&self, invocation: &Invocation) -> Result<Option<TaskId>, EngineError> {
+    /// An equal send under the same key.
+    pub(crate) async fn sent_before(&self, invocation: &Invocation) -> Result<Option<Sent>, EngineError> {
         let Some(repeat) = Repeat::of(invocation) else { return Ok(None) };
         if repeat.caller.is_anonymous() {
             return Err(needs_a_name());
@@ -82,12 +82,12 @@ impl Engine {
         self.find_send(invocation.tenant.id, &repeat).await
     }
 
-    /// The task that an equal message has continued under the same key.
+    /// An equal message that has continued its task under the same key.
     pub(crate) async fn turn_before(
         &self,
         tenant: TenantId,
         repeat: Option<&Repeat>,
-    ) -> Result<Option<TaskId>, EngineError> {
+    ) -> Result<Option<Sent>, EngineError> {
         match repeat {
             Some(repeat) if !repeat.caller.is_anonymous() => self.find_send(tenant, repeat).await,
             Some(_) => Err(needs_a_name()),
@@ -96,23 +96,25 @@ impl Engine {
     }
 
     /// The same for a send that turned out to be the second while it was recorded.
-    pub(crate) async fn first_send(&self, tenant: TenantId, repeat: Option<Repeat>) -> Result<TaskId, EngineError> {
+    pub(crate) async fn first_send(&self, tenant: TenantId, repeat: Option<Repeat>) -> Result<Sent, EngineError> {
         let repeat = repeat.ok_or(EngineError::Repeated)?;
         self.find_send(tenant, &repeat).await?.ok_or(EngineError::Repeated)
     }
 
-    async fn find_send(&self, tenant: TenantId, repeat: &Repeat) -> Result<Option<TaskId>, EngineError> {
+    async fn find_send(&self, tenant: TenantId, repeat: &Repeat) -> Result<Option<Sent>, EngineError> {
         let sent = self.inner.store.tenant(tenant).sent(&repeat.caller, &repeat.once.key).await?;
         match sent {
             Some(sent) if sent.fingerprint != repeat.once.fingerprint => Err(EngineError::KeyReused),
-            sent => Ok(sent.map(|sent| sent.task)),
+            sent => Ok(sent),
         }
     }
 
-    /// A task that was sent before, with its events from the first.
-    pub(crate) async fn rejoin(&self, tenant: TenantId, id: TaskId) -> Result<(Arc<Task>, EventStream), EngineError> {
+    /// What was sent before, with the events of its own turn, whatever has become of the task since.
+    pub(crate) async fn rejoin(&self, tenant: TenantId, sent: Sent) -> Result<Begun, EngineError> {
+        let Sent { task: id, after, .. } = sent;
         let task = self.inner.store.tenant(tenant).task(id, None).await?.ok_or(EngineError::TaskNotFound)?;
-        Ok((Arc::new(task), self.follow(tenant, id, 0, None, Until::TurnEnds)))
+        let events = one_turn(self.follow(tenant, id, after, None, Until::TurnEnds));
+        Ok(Begun { task: Arc::new(task), after, events })
     }
 }
 

@@ -9,7 +9,7 @@ use pleat_a2a::messages::{Dialect, Show, TaskView};
 use pleat_a2a::method::Operation;
 use pleat_a2a::{Request, jsonrpc};
 use pleat_domain::{Door, Raw, Task};
-use pleat_engine::{EventStream, Until};
+use pleat_engine::{Begun, EventStream, Until, one_turn};
 
 use super::answer::Wire;
 use super::sending::{Named, Sending, Sent, translate};
@@ -90,10 +90,13 @@ async fn subscribe(
     let tenant = visitor.site.tenant.clone();
     let (task, events) = match translate(app, visitor, headers, sending(params)).await? {
         Sent::New(invocation) => app.engine.start(*invocation).await?,
-        Sent::Later(turn) => app.engine.start_turn(*turn).await?,
+        Sent::Later(turn) => {
+            let Begun { task, events, .. } = app.engine.start_turn(*turn).await?;
+            (task, events)
+        }
         Sent::Unclear(question) => {
             let task = app.engine.ask_for_skill(*question).await?;
-            let events = app.engine.events(&tenant, &task, 0, Until::TurnEnds);
+            let events = one_turn(app.engine.events(&tenant, &task, 0, Until::TurnEnds));
             (task, events)
         }
     };
