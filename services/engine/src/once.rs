@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use pleat_domain::{Caller, TenantId};
+use pleat_domain::{Caller, Message, Raw, TenantId, json};
 use pleat_store::{Once, Sent};
 use sha2::{Digest, Sha256};
 
@@ -45,20 +45,26 @@ impl Repeat {
     pub(crate) fn of(invocation: &Invocation) -> Option<Self> {
         let key = invocation.once.as_ref()?;
         let context = invocation.context.as_ref().map(pleat_domain::ContextId::as_str).unwrap_or_default();
-        let sent = [invocation.skill.0.name.as_str(), context, invocation.input.get()];
+        let content = invocation.message.as_ref().map(content_of);
+        let (input, content) = match &content {
+            Some(content) => ("", content.get()),
+            None => (invocation.input.get(), ""),
+        };
+        let sent = [invocation.skill.0.name.as_str(), context, input, content];
         Some(Self::new(invocation.principal.caller(), key, &sent))
     }
 
     pub(crate) fn of_turn(turn: &Turn) -> Option<Self> {
         let key = turn.once.as_ref()?;
         let task = turn.task.id.to_string();
-        Some(Self::new(turn.principal.caller(), key, &["", &task, turn.input.get()]))
+        let content = content_of(&turn.message);
+        Some(Self::new(turn.principal.caller(), key, &["", &task, content.get()]))
     }
 
     pub(crate) fn of_question(question: &Question) -> Option<Self> {
         let key = question.once.as_ref()?;
         let context = question.context.as_ref().map(pleat_domain::ContextId::as_str).unwrap_or_default();
-        let content = pleat_domain::json::raw(&question.message.content);
+        let content = content_of(&question.message);
         Some(Self::new(question.principal.caller(), key, &["", context, content.get()]))
     }
 
@@ -70,6 +76,12 @@ impl Repeat {
         }
         Self { caller, once: Once { key: key.0.clone(), fingerprint: hasher.finalize().into() } }
     }
+}
+
+/// What a message says, and not the input that it became: files are in it too, and how a text is read depends on what was
+/// asked, which is another thing when it is sent again. Its id and its metadata may differ each time.
+fn content_of(message: &Message) -> Raw {
+    json::raw(&message.content)
 }
 
 impl Engine {

@@ -67,3 +67,44 @@ async fn the_documented_family_tells_its_own_turn_again_too() {
     assert_eq!(stream("two", &params).await, second);
     assert_eq!(stream("one", &call(None, ask("one?"))).await, first);
 }
+
+#[tokio::test]
+async fn another_file_is_another_message() {
+    let server = started().await;
+    for tongue in Tongue::ALL {
+        let parts = |input: Value, raw: &str| json!([{ "data": input }, { "raw": raw, "filename": "a.txt", "mediaType": "text/plain" }]);
+        let mut message = tongue.message(parts(ask("more?"), "aGk="));
+        message["metadata"] = json!({ "skill": "probe" });
+        let first = tongue.send(&server, &server.invoke, once(message.clone())).await;
+        let again = tongue.send(&server, &server.invoke, once(message.clone())).await;
+        assert_eq!(again.id(), first.id(), "{tongue:?}");
+        let mut other = message.clone();
+        other["parts"] = tongue.message(parts(ask("more?"), "aG8="))["parts"].clone();
+        assert_eq!(tongue.send(&server, &server.invoke, once(other)).await.code(), -32602, "{tongue:?}");
+
+        let done = json!({ "do": "echo", "value": 1 });
+        let mut answer = tongue.message(parts(done.clone(), "aGk="));
+        answer["taskId"] = json!(first.id());
+        assert_eq!(tongue.send(&server, &server.invoke, once(answer.clone())).await.state(), "completed");
+        assert_eq!(tongue.send(&server, &server.invoke, once(answer.clone())).await.state(), "completed");
+        answer["parts"] = tongue.message(parts(done, "aG8="))["parts"].clone();
+        assert_eq!(tongue.send(&server, &server.invoke, once(answer)).await.code(), -32602, "{tongue:?}");
+    }
+}
+
+/// What was asked is over by then, and with it how the answer was read.
+#[tokio::test]
+async fn an_answer_is_known_again_when_the_question_is_gone() {
+    let server = started().await;
+    server.deploy_echo().await;
+    for tongue in Tongue::ALL {
+        let asked = tongue.send(&server, &server.invoke, json!({ "message": tongue.text("hello") })).await;
+        assert_eq!(asked.state(), "input-required", "{tongue:?}");
+        let mut answer = tongue.text("echo");
+        answer["taskId"] = json!(asked.id());
+        let done = tongue.send(&server, &server.invoke, once(answer.clone())).await;
+        assert_eq!(done.state(), "completed", "{tongue:?}");
+        let again = tongue.send(&server, &server.invoke, once(answer)).await;
+        assert_eq!(again.task(), done.task(), "{tongue:?}");
+    }
+}
