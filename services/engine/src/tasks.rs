@@ -57,6 +57,15 @@ impl Engine {
         if task.step.is_some() { Err(EngineError::TaskNotFound) } else { Ok(task) }
     }
 
+    /// The same with everything that a function has said so far which still runs.
+    pub async fn current_task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
+        let task = self.task(tenant, principal, id).await?;
+        if task.state.is_terminal() || task.state.is_interrupted() {
+            return Ok(task);
+        }
+        self.snapshot(tenant, task).await
+    }
+
     /// For the control API: any task of the tenant.
     pub async fn tenant_task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
         authorize(principal, Action::ReadTenant, EngineError::TaskNotFound)?;

@@ -49,7 +49,7 @@ pub(super) async fn shared(
     let (tenant, principal) = (&visitor.site.tenant, &visitor.principal);
     match operation {
         Operation::Get => {
-            let task = app.engine.task(tenant, principal, &params.id).await?;
+            let task = app.engine.current_task(tenant, principal, &params.id).await?;
             Ok(answer(request, &task, params.history_length))
         }
         Operation::Cancel => {

@@ -100,7 +100,7 @@ fn sending(params: SendParams, wire: &Wire) -> Sending {
 }
 
 async fn get(app: &App, visitor: &Visitor, params: &TaskParams, wire: &Wire) -> Result<Response, Problem> {
-    let task = app.engine.task(&visitor.site.tenant, &visitor.principal, &params.id).await?;
+    let task = app.engine.current_task(&visitor.site.tenant, &visitor.principal, &params.id).await?;
     Ok(wire.result(&TaskView::new(wire.dialect(), &task, Show::whole(params.history_length))))
 }
 
