@@ -3,10 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::{CardSource, Shape, pure, security, transport};
+use crate::extension;
 
 pub(super) fn card(source: &CardSource<'_>) -> Map<String, Value> {
     let mut card = pure::common(source);
     if let Some(Value::Object(capabilities)) = card.get_mut("capabilities") {
+        capabilities.insert("extensions".to_owned(), extension::declared().into());
         capabilities.insert("stateTransitionHistory".to_owned(), json!(false));
     }
     if let Some(Value::Array(skills)) = card.get_mut("skills") {

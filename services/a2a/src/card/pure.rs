@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{CardSkill, CardSource, Shape, security, transport};
+use crate::extension;
 use crate::value::accepts_text;
 
 const JSON: &str = "application/json";
@@ -20,6 +21,7 @@ pub(super) fn card(source: &CardSource<'_>) -> Map<String, Value> {
     let mut card = common(source);
     let mut extensions = vec![transport_extension(source)];
     extensions.extend(schemas_extension(source));
+    extensions.extend(extension::declared());
     if let Some(Value::Object(capabilities)) = card.get_mut("capabilities") {
         capabilities.insert("extensions".to_owned(), Value::Array(extensions));
     }

@@ -47,7 +47,8 @@ fn outline(mut card: Value) -> Value {
         card["transport"] = json!("…");
     }
     if let Some(extensions) = card["capabilities"].get_mut("extensions") {
-        extensions.as_array_mut().unwrap().iter_mut().for_each(|extension| extension["params"] = json!("…"));
+        let params = extensions.as_array_mut().unwrap().iter_mut().filter_map(|extension| extension.get_mut("params"));
+        params.for_each(|params| *params = json!("…"));
     }
     card
 }
@@ -116,6 +117,14 @@ fn a_card_says_what_is_deployed() {
             "uri": "urn:pleat:a2a:schemas:v1",
             "description": "JSON Schema of what skills take and give, by the skill's id",
             "params": "…"
+          },
+          {
+            "uri": "urn:pleat:a2a:task-list:v1",
+            "description": "The method tasks/list for callers of 0.3: ListTasks in the words of that version"
+          },
+          {
+            "uri": "urn:pleat:a2a:message-once:v1",
+            "description": "A message counts once, by its messageId: sent again, it is answered with its task"
           }
         ]
       },
@@ -164,6 +173,16 @@ fn a_card_says_what_is_deployed() {
         "streaming": true,
         "pushNotifications": false,
         "extendedAgentCard": true,
+        "extensions": [
+          {
+            "uri": "urn:pleat:a2a:task-list:v1",
+            "description": "The method tasks/list for callers of 0.3: ListTasks in the words of that version"
+          },
+          {
+            "uri": "urn:pleat:a2a:message-once:v1",
+            "description": "A message counts once, by its messageId: sent again, it is answered with its task"
+          }
+        ],
         "stateTransitionHistory": false
       },
       "securitySchemes": {
