@@ -15,7 +15,10 @@ pub(crate) fn declared() -> [Value; 2] {
     let declare = |uri: &str, description: &str| json!({ "uri": uri, "description": description });
     [
         declare(TASK_LIST, "The method tasks/list for callers of 0.3: ListTasks in the words of that version"),
-        declare(crate::MESSAGE_ONCE, "A message counts once, by its messageId: sent again, it is answered with its task"),
+        declare(
+            crate::MESSAGE_ONCE,
+            "A message counts once, by its messageId: sent again, it is answered with its task",
+        ),
     ]
 }
 
