@@ -180,8 +180,11 @@ fn details_say_the_field_or_the_reason() {
     let pointer = json!({ "pointer": "/message/parts/0/text" });
     assert_eq!(
         details(-32602, "invalid", "`text` must be a string", Some(&pointer)),
-        json!([{ "@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [
-            { "field": "message.parts[0].text", "description": "`text` must be a string" }] }])
+        json!([
+            { "@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [
+                { "field": "message.parts[0].text", "description": "`text` must be a string" }] },
+            { "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INVALID", "domain": "pleat" },
+        ])
     );
     let violations = json!({ "violations": [{ "pointer": "/lines/1/count", "message": "too small" }] });
     assert_eq!(
