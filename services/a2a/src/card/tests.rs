@@ -73,12 +73,12 @@ fn a_card_says_what_is_deployed() {
     let (pure, hybrid) = (pure(&source), hybrid(&source));
     assert_snapshot!(lines(&pure["skills"]), @r#"
     {"id":"weather-lookup","name":"weather-lookup","description":"Look up current weather for a city","tags":["weather"],"examples":["San Francisco","{\"city\":\"Rome\"}"],"inputModes":["application/json","text/plain"],"outputModes":["application/json","text/plain"],"securityRequirements":[{"schemes":{"bearer":{"list":["invoke"]}}}]}
-    {"id":"add","name":"add","description":"Adds","tags":["function"],"inputModes":["application/json"],"outputModes":["application/json","text/plain"]}
+    {"id":"add","name":"add","description":"Adds","tags":["function"],"inputModes":["application/json"],"outputModes":["application/json"]}
     {"id":"bare","name":"bare","description":"Runs the function bare","tags":["function"],"inputModes":["application/json","text/plain"],"outputModes":["application/json","text/plain"]}
     "#);
     assert_snapshot!(lines(&hybrid["skills"]), @r#"
     {"id":"weather-lookup","name":"weather-lookup","description":"Look up current weather for a city","tags":["weather"],"examples":["San Francisco","{\"city\":\"Rome\"}"],"inputModes":["application/json","text/plain"],"outputModes":["application/json","text/plain"],"securityRequirements":[{"schemes":{"bearer":{"list":["invoke"]}}}],"inputSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"security":[{"bearer":["invoke"]}]}
-    {"id":"add","name":"add","description":"Adds","tags":["function"],"inputModes":["application/json"],"outputModes":["application/json","text/plain"],"inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}},"outputSchema":{"type":"number"}}
+    {"id":"add","name":"add","description":"Adds","tags":["function"],"inputModes":["application/json"],"outputModes":["application/json"],"inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}},"outputSchema":{"type":"number"}}
     {"id":"bare","name":"bare","description":"Runs the function bare","tags":["function"],"inputModes":["application/json","text/plain"],"outputModes":["application/json","text/plain"]}
     "#);
     assert_json_snapshot!(outline(pure.clone()), @r#"
@@ -210,6 +210,10 @@ fn a_card_says_what_is_deployed() {
       "protocolVersion": "0.3.0",
       "additionalInterfaces": [
         {
+          "url": "https://my-tenant.pleat.example",
+          "transport": "JSONRPC"
+        },
+        {
           "url": "https://my-tenant.pleat.example/_a2a/",
           "transport": "JSONRPC"
         }
@@ -262,6 +266,21 @@ fn a_card_says_what_is_deployed() {
       }
     }
     "#);
+}
+
+#[test]
+fn the_kinds_of_output_follow_the_output_schema() {
+    let modes = |schema: &Value| {
+        let skill = CardSkill { output: Some(schema), ..skill("a", "A") };
+        pure(&source(vec![skill]))["skills"][0]["outputModes"].clone()
+    };
+    assert_eq!(modes(&json!({ "type": "string" })), json!(["text/plain"]));
+    for schema in [json!({ "type": "object" }), json!({ "type": ["array", "null"] })] {
+        assert_eq!(modes(&schema), json!(["application/json"]), "{schema}");
+    }
+    for schema in [json!({}), json!(true), json!({ "type": ["string", "null"] }), json!({ "enum": ["a", 1] })] {
+        assert_eq!(modes(&schema), json!(["application/json", "text/plain"]), "{schema}");
+    }
 }
 
 #[test]
