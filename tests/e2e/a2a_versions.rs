@@ -3,6 +3,7 @@
 mod again;
 mod choice;
 mod closed;
+mod conformance;
 mod conversation;
 mod crossing;
 mod files;
