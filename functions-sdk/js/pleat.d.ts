@@ -55,6 +55,8 @@ declare namespace Pleat {
     messageId?: string;
     content: Block[];
     metadata?: { [key: string]: Json };
+    /** What the request that brought it says beside it. */
+    request?: { metadata?: { [key: string]: Json }; acceptedOutputModes?: string[] };
   }
 
   interface EmitOptions {

@@ -66,7 +66,11 @@ async fn errors_are_a_status_with_details() {
         ("empty body", Method::POST, "/message:send".to_owned(), Some(json!({})), ""),
         ("array", Method::POST, "/message:send".to_owned(), Some(json!([])), ""),
         ("no such path", Method::GET, "/nothing/here/at/all".to_owned(), None, ""),
+        ("nothing but the binding", Method::GET, String::new(), None, ""),
+        ("nothing behind the slash", Method::POST, "/".to_owned(), None, ""),
         ("wrong method", Method::GET, "/message:send".to_owned(), None, ""),
+        ("a method that nothing takes", Method::PUT, format!("/tasks/{done}"), None, ""),
+        ("another one", Method::PATCH, "/nothing/here/at/all".to_owned(), None, ""),
         ("wrong key", Method::GET, "/tasks".to_owned(), None, "plt_no_key"),
         ("wrong scope", Method::GET, "/tasks".to_owned(), None, server.deploy.as_str()),
         ("another tenant", Method::GET, format!("/other/tasks/{done}"), None, ""),
@@ -190,4 +194,52 @@ async fn only_10_is_spoken_here() {
         assert_eq!((answer.status, answer.code()), (400, -32009), "{version}");
         assert_eq!(answer.body["error"]["details"][0]["metadata"]["requested"], version);
     }
+}
+
+#[tokio::test]
+async fn push_configurations_are_resources() {
+    let server = started().await;
+    let key = server.invoke.clone();
+    let task = REST.send(&server, &key, call(json!({ "do": "echo", "value": 1 }))).await.id();
+    let (of_task, fresh) = (format!("/tasks/{task}/pushNotificationConfigs"), pleat_domain::TaskId::new());
+    let mine = format!("{of_task}/mine");
+    let config = json!({ "id": "mine", "url": "https://receiver.invalid/x", "token": "t",
+                         "authentication": { "scheme": "Bearer", "credentials": "c" } });
+    let mut told = serde_json::Map::new();
+    for (name, key, method, path, body) in [
+        ("create", key.as_str(), Method::POST, of_task.clone(), Some(config)),
+        ("get", &key, Method::GET, mine.clone(), None),
+        ("list", &key, Method::GET, of_task.clone(), None),
+        ("delete", &key, Method::DELETE, mine.clone(), None),
+        ("deleted twice", &key, Method::DELETE, mine.clone(), None),
+        ("list of none", &key, Method::GET, of_task.clone(), None),
+        ("not found", &key, Method::GET, mine, None),
+        ("task not found", &key, Method::GET, format!("/tasks/{fresh}/pushNotificationConfigs"), None),
+        ("no address", &key, Method::POST, of_task.clone(), Some(json!({}))),
+        ("private address", &key, Method::POST, of_task.clone(), Some(json!({ "url": "http://10.0.0.1/" }))),
+        ("no key", "", Method::GET, of_task.clone(), None),
+    ] {
+        let mut request = REST.request(&server, method, &path);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        if !key.is_empty() {
+            request = request.bearer_auth(key);
+        }
+        let answer = REST.read(request).await;
+        told.insert(name.to_owned(), json!([answer.status, redacted(answer.body)]));
+    }
+    insta::assert_json_snapshot!("rest_push", told);
+}
+
+#[tokio::test]
+async fn a_task_is_followed_from_what_it_is() {
+    let server = started().await;
+    let asked = REST.send(&server, "", call(json!({ "do": "need_input", "prompt": "?" }))).await.id();
+    let request = REST.request(&server, Method::POST, &format!("/tasks/{asked}:subscribe"));
+    let mut stream = Stream::of(request.send().await.unwrap());
+    let mut frames = vec![redacted(stream.next().await.unwrap().data)];
+    REST.cancel(&server, "", &asked).await;
+    frames.extend(stream.all().await.into_iter().map(|frame| redacted(frame.data)));
+    insta::assert_json_snapshot!("rest_subscribe", frames);
 }

@@ -105,3 +105,62 @@ async fn the_skill_may_be_an_object_in_the_message() {
     let answer = V03.send(&server, "", json!({ "message": message })).await;
     assert_eq!(answer.task()["artifacts"][0]["parts"][0]["data"], json!({ "projectId": "p" }));
 }
+
+/// What a receiver is set up with, read and taken away, and what is wrong with those that are none.
+#[tokio::test]
+async fn push_configurations_are_set_read_and_deleted() {
+    let server = started().await;
+    let key = server.invoke.clone();
+    let task = V03.send(&server, &key, call(json!({ "do": "echo", "value": 1 }))).await.id();
+    let fresh = pleat_domain::TaskId::new().to_string();
+    let mut told = serde_json::Map::new();
+    for (name, key, method, params) in [
+        (
+            "set",
+            key.as_str(),
+            "tasks/pushNotificationConfig/set",
+            json!({ "taskId": task, "pushNotificationConfig": {
+            "id": "mine", "url": "https://receiver.invalid/x", "token": "t",
+            "authentication": { "schemes": ["Bearer"], "credentials": "c" } } }),
+        ),
+        ("get", &key, "tasks/pushNotificationConfig/get", json!({ "id": task, "pushNotificationConfigId": "mine" })),
+        ("get the only one", &key, "tasks/pushNotificationConfig/get", json!({ "id": task })),
+        ("list", &key, "tasks/pushNotificationConfig/list", json!({ "id": task })),
+        (
+            "delete",
+            &key,
+            "tasks/pushNotificationConfig/delete",
+            json!({ "id": task, "pushNotificationConfigId": "mine" }),
+        ),
+        ("list of none", &key, "tasks/pushNotificationConfig/list", json!({ "id": task })),
+        ("not found", &key, "tasks/pushNotificationConfig/get", json!({ "id": task })),
+        ("task not found", &key, "tasks/pushNotificationConfig/list", json!({ "id": fresh })),
+        ("no configuration", &key, "tasks/pushNotificationConfig/set", json!({ "taskId": task })),
+        (
+            "private address",
+            &key,
+            "tasks/pushNotificationConfig/set",
+            json!({
+            "taskId": task, "pushNotificationConfig": { "url": "http://10.0.0.1/" } }),
+        ),
+        ("no key", "", "tasks/pushNotificationConfig/list", json!({ "id": task })),
+    ] {
+        let request = V03.rpc(&server, method, &params);
+        let request = if key.is_empty() { request } else { request.bearer_auth(key) };
+        told.insert(name.to_owned(), redacted(V03.read(request).await.body));
+    }
+    insta::assert_json_snapshot!("v03_push", told);
+}
+
+/// The task as it is, then what follows, to its end.
+#[tokio::test]
+async fn a_task_is_followed_from_what_it_is() {
+    let server = started().await;
+    let asked = V03.send(&server, "", call(json!({ "do": "need_input", "prompt": "?" }))).await.id();
+    let request = V03.rpc(&server, "tasks/resubscribe", &json!({ "id": asked }));
+    let mut stream = crate::harness::Stream::of(request.send().await.unwrap());
+    let mut frames = vec![redacted(stream.next().await.unwrap().data)];
+    V03.cancel(&server, "", &asked).await;
+    frames.extend(stream.all().await.into_iter().map(|frame| redacted(frame.data)));
+    insta::assert_json_snapshot!("v03_tasks_resubscribe", frames);
+}

@@ -101,5 +101,61 @@ async fn batches_notifications_and_broken_envelopes_are_answered_as_ever() {
     assert_eq!(post("{").await.code(), -32700);
     assert_eq!(post("{\"jsonrpc\":\"2.0\",\"id\":1}").await.code(), -32600);
     let plain = server.post("/_a2a/", "text/plain", one.to_string()).header("a2a-version", "1.0");
-    assert_eq!(V1.read(plain).await.status, 415);
+    let plain = V1.read(plain).await;
+    assert_eq!((plain.status, plain.code(), &plain.body["id"]), (415, -32005, &json!(null)));
+    assert_eq!(plain.body["error"]["data"][0]["reason"], "CONTENT_TYPE_NOT_SUPPORTED");
+}
+
+/// What a receiver is set up with, read and taken away, and what is wrong with those that are none.
+#[tokio::test]
+async fn push_configurations_are_set_read_and_deleted() {
+    let server = started().await;
+    let key = server.invoke.clone();
+    let task = V1.send(&server, &key, call(json!({ "do": "echo", "value": 1 }))).await.id();
+    let fresh = pleat_domain::TaskId::new().to_string();
+    let mut told = serde_json::Map::new();
+    for (name, key, method, params) in [
+        (
+            "create",
+            key.as_str(),
+            "CreateTaskPushNotificationConfig",
+            json!({
+            "taskId": task, "id": "mine", "url": "https://receiver.invalid/x", "token": "t",
+            "authentication": { "scheme": "Bearer", "credentials": "c" } }),
+        ),
+        ("get", &key, "GetTaskPushNotificationConfig", json!({ "taskId": task, "id": "mine" })),
+        ("list", &key, "ListTaskPushNotificationConfigs", json!({ "taskId": task })),
+        ("delete", &key, "DeleteTaskPushNotificationConfig", json!({ "taskId": task, "id": "mine" })),
+        ("deleted twice", &key, "DeleteTaskPushNotificationConfig", json!({ "taskId": task, "id": "mine" })),
+        ("list of none", &key, "ListTaskPushNotificationConfigs", json!({ "taskId": task })),
+        ("not found", &key, "GetTaskPushNotificationConfig", json!({ "taskId": task, "id": "mine" })),
+        ("task not found", &key, "ListTaskPushNotificationConfigs", json!({ "taskId": fresh })),
+        ("no address", &key, "CreateTaskPushNotificationConfig", json!({ "taskId": task })),
+        (
+            "private address",
+            &key,
+            "CreateTaskPushNotificationConfig",
+            json!({ "taskId": task, "url": "http://10.0.0.1/" }),
+        ),
+        ("no id", &key, "GetTaskPushNotificationConfig", json!({ "taskId": task })),
+        ("no key", "", "ListTaskPushNotificationConfigs", json!({ "taskId": task })),
+    ] {
+        let request = V1.rpc(&server, method, &params);
+        let request = if key.is_empty() { request } else { request.bearer_auth(key) };
+        told.insert(name.to_owned(), redacted(V1.read(request).await.body));
+    }
+    insta::assert_json_snapshot!("v1_push", told);
+}
+
+/// The task as it is, then what follows, to its end.
+#[tokio::test]
+async fn a_task_is_followed_from_what_it_is() {
+    let server = started().await;
+    let asked = V1.send(&server, "", call(json!({ "do": "need_input", "prompt": "?" }))).await.id();
+    let request = V1.rpc(&server, "SubscribeToTask", &json!({ "id": asked }));
+    let mut stream = crate::harness::Stream::of(request.send().await.unwrap());
+    let mut frames = vec![redacted(stream.next().await.unwrap().data)];
+    V1.cancel(&server, "", &asked).await;
+    frames.extend(stream.all().await.into_iter().map(|frame| redacted(frame.data)));
+    insta::assert_json_snapshot!("v1_subscribe_to_task", frames);
 }

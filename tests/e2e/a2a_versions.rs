@@ -1,6 +1,9 @@
 //! What 0.3, 1.0 and 1.0 over HTTP+JSON have in common: the same tests in each of their words, and one task in all of them.
 
+mod again;
 mod choice;
+mod closed;
+mod conformance;
 mod conversation;
 mod crossing;
 mod files;

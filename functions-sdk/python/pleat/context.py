@@ -57,7 +57,7 @@ class Context:
 
     @property
     def message(self):
-        """The message with all of its parts: `{"role", "messageId", "content", "metadata"}`."""
+        """The message with all of its parts: `{"role", "messageId", "content", "metadata", "request"}`."""
         return value.parsed(self._host.conversation.message())
 
     @property

@@ -31,6 +31,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Those of an object that was left out.
+    pub fn none() -> Self {
+        Self { pointer: String::new(), entries: BTreeMap::new() }
+    }
+
     pub fn try_read(raw: &'a RawValue, pointer: &str) -> Option<Self> {
         let entries = serde_json::from_str(raw.get()).ok()?;
         Some(Self { pointer: pointer.to_owned(), entries })

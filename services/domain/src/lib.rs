@@ -39,7 +39,7 @@ pub use ids::{ContextId, SessionId, TaskId, VersionHash};
 pub use json::{JsonFault, Raw};
 pub use limits::CallLimits;
 pub use manifest::{Manifest, TaskSupport};
-pub use message::{Message, Role, Source};
+pub use message::{Message, RequestNotes, Role, Source};
 pub use name::SkillName;
 pub use pipeline::{PipelineState, RunRecord};
 pub use plan::{Plan, PlanName, Plans};

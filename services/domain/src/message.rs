@@ -36,6 +36,28 @@ pub struct Message {
     pub reference_task_ids: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub extensions: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub request: Option<Box<RequestNotes>>,
+}
+
+/// What the request that brought a message says beside it: for the function to read, and not shown to callers again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestNotes {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub metadata: Option<Map<String, Value>>,
+    /// The media types that the caller would like to get.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub accepted_output_modes: Vec<String>,
+}
+
+impl RequestNotes {
+    /// Nothing where nothing is said.
+    pub fn new(metadata: Option<Map<String, Value>>, accepted_output_modes: Vec<String>) -> Option<Box<Self>> {
+        let metadata = metadata.filter(|metadata| !metadata.is_empty());
+        let says = metadata.is_some() || !accepted_output_modes.is_empty();
+        says.then(|| Box::new(Self { metadata, accepted_output_modes }))
+    }
 }
 
 impl Message {
@@ -56,6 +78,7 @@ impl Message {
             metadata: None,
             reference_task_ids: Vec::new(),
             extensions: Vec::new(),
+            request: None,
         }
     }
 }

@@ -50,6 +50,14 @@ impl Engine {
         Ok(())
     }
 
+    /// The same by what the card says: where every skill on it needs a key, so does every request.
+    pub async fn may_ask(&self, tenant: &Tenant, principal: &Principal) -> Result<(), EngineError> {
+        match principal {
+            Principal::Anonymous if self.catalog(tenant).await?.needs_key() => Err(EngineError::Unauthenticated),
+            _ => Ok(()),
+        }
+    }
+
     /// The same at the operators' door: with a key that sees the tenant.
     pub fn may_look(&self, principal: &Principal) -> Result<(), EngineError> {
         authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)

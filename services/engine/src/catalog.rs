@@ -193,6 +193,12 @@ impl Catalog {
         self.skills.values().any(|skill| skill.is_public())
     }
 
+    /// Whether nothing that is on the card can be called without a key.
+    pub fn needs_key(&self) -> bool {
+        let mut listed = self.listed().peekable();
+        listed.peek().is_some() && listed.all(|skill| !skill.is_public())
+    }
+
     /// The skill a caller means and may call. Without a name: the only one there is.
     pub fn choose(&self, principal: &Principal, name: Option<&str>) -> Result<Callable, EngineError> {
         let skill = match name {
@@ -239,9 +245,18 @@ impl Catalog {
         self.skills.get(&name).cloned().ok_or_else(unknown)
     }
 
+    /// One that is on no list does not stand in the way of one that is, and is meant only where there is nothing else.
     fn only(&self, principal: &Principal) -> Result<Arc<Skill>, EngineError> {
-        let mut candidates = self.skills.values().filter(|skill| may_call(principal, skill));
-        match (candidates.next(), candidates.next()) {
+        let first_two = |unlisted: bool| {
+            let is_such = |skill: &Skill| (skill.grants.visibility == Visibility::Unlisted) == unlisted;
+            let mut fitting = self.skills.values().filter(|skill| is_such(skill) && may_call(principal, skill));
+            (fitting.next(), fitting.next())
+        };
+        let found = match first_two(false) {
+            (None, _) => first_two(true),
+            listed => listed,
+        };
+        match found {
             (Some(skill), None) => Ok(Arc::clone(skill)),
             _ => Err(EngineError::SkillNeeded(self.listed().map(|skill| skill.name.to_string()).collect())),
         }

@@ -46,7 +46,7 @@ impl Engine {
         let Question { tenant, principal, mut message, context, alias, push, door, .. } = question;
         authorize(&principal, Action::UseDoor, EngineError::TaskNotFound)?;
         if let Some(earlier) = self.turn_before(tenant.id, repeat.as_ref()).await? {
-            return self.settled(tenant.id, earlier).await;
+            return self.settled(tenant.id, earlier.task).await;
         }
         self.may_store(&tenant)?;
         let catalog = self.catalog(&tenant).await?;
@@ -80,7 +80,7 @@ impl Engine {
         };
         match self.inner.store.writer().commit(commit).await.map_err(EngineError::from) {
             Err(EngineError::Repeated) => {
-                return self.settled(tenant.id, self.first_send(tenant.id, repeat).await?).await;
+                return self.settled(tenant.id, self.first_send(tenant.id, repeat).await?.task).await;
             }
             written => written?,
         };

@@ -87,7 +87,11 @@ impl Watch {
             return Ok(());
         }
         self.blocks(Side::Input, &mut message.content, "/message/content")?;
-        self.readable(Side::Input, &mut message.metadata, "/message/metadata")
+        self.readable(Side::Input, &mut message.metadata, "/message/metadata")?;
+        match &mut message.request {
+            Some(request) => self.readable(Side::Input, request, "/message/request"),
+            None => Ok(()),
+        }
     }
 
     /// What a client answered.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pleat_domain::{Block, ContextId, Door, Message, NewPush, Principal, Raw, Task, TaskId, TaskState, Tenant};
 use pleat_guardrails::SharedNumbering;
 use pleat_policy::Action;
+use pleat_store::Sent;
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
 use tracing::{Instrument, Span};
@@ -80,6 +81,16 @@ pub struct Turn {
     pub push: Option<NewPush>,
 }
 
+/// A turn that goes on, or is over: begun now, or by an equal message before.
+pub struct Begun {
+    /// As it is recorded.
+    pub task: Arc<Task>,
+    /// The last event of the turn before.
+    pub after: u32,
+    /// Those of this turn.
+    pub events: EventStream,
+}
+
 /// What became of a later message.
 enum Resumed {
     Now {
@@ -87,8 +98,8 @@ enum Resumed {
         /// The last event of the turn before.
         after: u32,
     },
-    /// It was sent before, for this task.
-    Before(TaskId),
+    /// It was sent before.
+    Before(Sent),
 }
 
 impl Engine {
@@ -97,7 +108,7 @@ impl Engine {
         if invocation.once.is_some()
             && let Some(earlier) = Box::pin(self.sent_before(&invocation)).await?
         {
-            return Box::pin(self.settled(invocation.tenant.id, earlier)).await;
+            return Box::pin(self.settled(invocation.tenant.id, earlier.task)).await;
         }
         let early = invocation.alias.is_some() || invocation.once.is_some() || invocation.push.is_some();
         let (tenant, once) = (invocation.tenant.id, Repeat::of(&invocation));
@@ -109,7 +120,7 @@ impl Engine {
         }
         let recorded = async {
             match self.spawn(run.span(), Run::start(run)).await {
-                Err(EngineError::Repeated) => self.settled(tenant, self.first_send(tenant, once).await?).await,
+                Err(EngineError::Repeated) => self.settled(tenant, self.first_send(tenant, once).await?.task).await,
                 recorded => self.telling(told, recorded?).finished(self).await,
             }
         };
@@ -119,13 +130,17 @@ impl Engine {
     /// Starts, records, and hands back the recorded task with its events from the first.
     pub async fn start(&self, invocation: Invocation) -> Result<(Arc<Task>, EventStream), EngineError> {
         if let Some(earlier) = self.sent_before(&invocation).await? {
-            return self.rejoin(invocation.tenant.id, earlier).await;
+            let Begun { task, events, .. } = self.rejoin(invocation.tenant.id, earlier).await?;
+            return Ok((task, events));
         }
         let (tenant, once) = (invocation.tenant.id, Repeat::of(&invocation));
         let run = self.admit(invocation, None).await?;
         let told = run.push.is_some();
         match self.spawn(run.span(), Run::start(run)).await {
-            Err(EngineError::Repeated) => self.rejoin(tenant, self.first_send(tenant, once).await?).await,
+            Err(EngineError::Repeated) => {
+                let Begun { task, events, .. } = self.rejoin(tenant, self.first_send(tenant, once).await?).await?;
+                Ok((task, events))
+            }
             recorded => Ok(self.telling(told, recorded?).into_stream(self, 0)),
         }
     }
@@ -135,16 +150,19 @@ impl Engine {
         let tenant = turn.tenant.id;
         match self.resume(turn).await? {
             Resumed::Now { recorded, .. } => recorded.finished(self).await,
-            Resumed::Before(id) => self.settled(tenant, id).await,
+            Resumed::Before(sent) => self.settled(tenant, sent.task).await,
         }
     }
 
     /// Continues a waiting task and streams what follows.
-    pub async fn start_turn(&self, turn: Turn) -> Result<(Arc<Task>, EventStream), EngineError> {
+    pub async fn start_turn(&self, turn: Turn) -> Result<Begun, EngineError> {
         let tenant = turn.tenant.id;
         match self.resume(turn).await? {
-            Resumed::Now { recorded, after } => Ok(recorded.into_stream(self, after)),
-            Resumed::Before(id) => self.rejoin(tenant, id).await,
+            Resumed::Now { recorded, after } => {
+                let (task, events) = recorded.into_stream(self, after);
+                Ok(Begun { task, after, events })
+            }
+            Resumed::Before(sent) => self.rejoin(tenant, sent).await,
         }
     }
 

@@ -66,7 +66,7 @@ pub use engine::{Engine, EngineConfig};
 pub use error::{EngineError, Reached, Violation};
 pub use findings::FindingPage;
 pub use hooks::{Denied, Hook, VerbEvent, VerbOutcome};
-pub use invoke::{Invocation, Turn};
+pub use invoke::{Begun, Invocation, Turn};
 pub use issuers::{KeySource, NewIssuerRequest};
 pub use keyring::MasterKey;
 pub use listing::{ListPage, ListQuery, TaskPage, TaskQuery};
@@ -77,7 +77,7 @@ pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery,
 pub use replay::{MOST_REPLAYED, Replayed};
 pub use sessions::{SessionLimits, SessionWatch};
 pub use slots::SlotUse;
-pub use subscribe::{EventStream, Until};
+pub use subscribe::{EventStream, Until, one_turn};
 pub use tasks::{LogEntry, LogPage, LogQuery, Trace};
 pub use tokens::KeySetTimes;
 pub use usage::{SkillUsage, UsageQuery};

@@ -4,15 +4,15 @@
 
 use std::sync::Arc;
 
-use pleat_domain::{Caller, Task, TaskId, TenantId};
-use pleat_store::Once;
+use pleat_domain::{Caller, Message, Raw, TenantId, json};
+use pleat_store::{Once, Sent};
 use sha2::{Digest, Sha256};
 
 use crate::choice::Question;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::invoke::{Invocation, Turn};
-use crate::subscribe::{EventStream, Until};
+use crate::invoke::{Begun, Invocation, Turn};
+use crate::subscribe::{Until, one_turn};
 
 /// A key that a client chose: 1 to 255 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,20 +45,26 @@ impl Repeat {
     pub(crate) fn of(invocation: &Invocation) -> Option<Self> {
         let key = invocation.once.as_ref()?;
         let context = invocation.context.as_ref().map(pleat_domain::ContextId::as_str).unwrap_or_default();
-        let sent = [invocation.skill.0.name.as_str(), context, invocation.input.get()];
+        let content = invocation.message.as_ref().map(content_of);
+        let (input, content) = match &content {
+            Some(content) => ("", content.get()),
+            None => (invocation.input.get(), ""),
+        };
+        let sent = [invocation.skill.0.name.as_str(), context, input, content];
         Some(Self::new(invocation.principal.caller(), key, &sent))
     }
 
     pub(crate) fn of_turn(turn: &Turn) -> Option<Self> {
         let key = turn.once.as_ref()?;
         let task = turn.task.id.to_string();
-        Some(Self::new(turn.principal.caller(), key, &["", &task, turn.input.get()]))
+        let content = content_of(&turn.message);
+        Some(Self::new(turn.principal.caller(), key, &["", &task, content.get()]))
     }
 
     pub(crate) fn of_question(question: &Question) -> Option<Self> {
         let key = question.once.as_ref()?;
         let context = question.context.as_ref().map(pleat_domain::ContextId::as_str).unwrap_or_default();
-        let content = pleat_domain::json::raw(&question.message.content);
+        let content = content_of(&question.message);
         Some(Self::new(question.principal.caller(), key, &["", context, content.get()]))
     }
 
@@ -72,9 +78,15 @@ impl Repeat {
     }
 }
 
+/// What a message says, and not the input that it became: files are in it too, and how a text is read depends on what was
+/// asked, which is another thing when it is sent again. Its id and its metadata may differ each time.
+fn content_of(message: &Message) -> Raw {
+    json::raw(&message.content)
+}
+
 impl Engine {
-    /// The task of an equal send under the same key.
-    pub(crate) async fn sent_before(&self, invocation: &Invocation) -> Result<Option<TaskId>, EngineError> {
+    /// An equal send under the same key.
+    pub(crate) async fn sent_before(&self, invocation: &Invocation) -> Result<Option<Sent>, EngineError> {
         let Some(repeat) = Repeat::of(invocation) else { return Ok(None) };
         if repeat.caller.is_anonymous() {
             return Err(needs_a_name());
@@ -82,12 +94,12 @@ impl Engine {
         self.find_send(invocation.tenant.id, &repeat).await
     }
 
-    /// The task that an equal message has continued under the same key.
+    /// An equal message that has continued its task under the same key.
     pub(crate) async fn turn_before(
         &self,
         tenant: TenantId,
         repeat: Option<&Repeat>,
-    ) -> Result<Option<TaskId>, EngineError> {
+    ) -> Result<Option<Sent>, EngineError> {
         match repeat {
             Some(repeat) if !repeat.caller.is_anonymous() => self.find_send(tenant, repeat).await,
             Some(_) => Err(needs_a_name()),
@@ -96,23 +108,25 @@ impl Engine {
     }
 
     /// The same for a send that turned out to be the second while it was recorded.
-    pub(crate) async fn first_send(&self, tenant: TenantId, repeat: Option<Repeat>) -> Result<TaskId, EngineError> {
+    pub(crate) async fn first_send(&self, tenant: TenantId, repeat: Option<Repeat>) -> Result<Sent, EngineError> {
         let repeat = repeat.ok_or(EngineError::Repeated)?;
         self.find_send(tenant, &repeat).await?.ok_or(EngineError::Repeated)
     }
 
-    async fn find_send(&self, tenant: TenantId, repeat: &Repeat) -> Result<Option<TaskId>, EngineError> {
+    async fn find_send(&self, tenant: TenantId, repeat: &Repeat) -> Result<Option<Sent>, EngineError> {
         let sent = self.inner.store.tenant(tenant).sent(&repeat.caller, &repeat.once.key).await?;
         match sent {
             Some(sent) if sent.fingerprint != repeat.once.fingerprint => Err(EngineError::KeyReused),
-            sent => Ok(sent.map(|sent| sent.task)),
+            sent => Ok(sent),
         }
     }
 
-    /// A task that was sent before, with its events from the first.
-    pub(crate) async fn rejoin(&self, tenant: TenantId, id: TaskId) -> Result<(Arc<Task>, EventStream), EngineError> {
+    /// What was sent before, with the events of its own turn, whatever has become of the task since.
+    pub(crate) async fn rejoin(&self, tenant: TenantId, sent: Sent) -> Result<Begun, EngineError> {
+        let Sent { task: id, after, .. } = sent;
         let task = self.inner.store.tenant(tenant).task(id, None).await?.ok_or(EngineError::TaskNotFound)?;
-        Ok((Arc::new(task), self.follow(tenant, id, 0, None, Until::TurnEnds)))
+        let events = one_turn(self.follow(tenant, id, after, None, Until::TurnEnds));
+        Ok(Begun { task: Arc::new(task), after, events })
     }
 }
 

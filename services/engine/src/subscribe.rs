@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::Stream;
+use futures::{Stream, StreamExt};
 use pleat_domain::{Event, TaskId, TaskState, TenantId};
 use pleat_store::TenantStore;
 
@@ -32,6 +32,18 @@ impl Until {
     const fn ends_at(self, state: TaskState) -> bool {
         state.is_terminal() || (matches!(self, Self::TurnEnds) && state.is_interrupted())
     }
+}
+
+/// Up to the first event that ends a turn.
+pub fn one_turn(events: EventStream) -> EventStream {
+    Box::pin(futures::stream::unfold((events, false), |(mut events, over)| async move {
+        if over {
+            return None;
+        }
+        let event = events.next().await?;
+        let over = event.as_ref().is_ok_and(|event| event.ends_turn());
+        Some((event, (events, over)))
+    }))
 }
 
 /// Events read at once.

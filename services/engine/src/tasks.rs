@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pleat_domain::{LogLevel, Principal, SkillName, Task, TaskId, TaskState, Tenant};
+use pleat_domain::{Event, LogLevel, Principal, Role, SkillName, Task, TaskId, TaskState, Tenant};
 use pleat_policy::Action;
 use pleat_store::{FindingRow, LogFilter};
 use time::OffsetDateTime;
@@ -68,6 +68,15 @@ impl Engine {
         if task.step.is_some() { Err(EngineError::TaskNotFound) } else { Ok(task) }
     }
 
+    /// The same with everything that a function has said so far which still runs.
+    pub async fn current_task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
+        let task = self.task(tenant, principal, id).await?;
+        if task.state.is_terminal() || task.state.is_interrupted() {
+            return Ok(task);
+        }
+        self.snapshot(tenant, task).await
+    }
+
     /// For the control API: any task of the tenant.
     pub async fn tenant_task(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<Task, EngineError> {
         authorize(principal, Action::ReadTenant, EngineError::TaskNotFound)?;
@@ -128,15 +137,50 @@ impl Engine {
             let last_seq = if task.last_seq == 0 { derived() } else { task.last_seq };
             return Ok(Task { last_seq, ..task });
         }
-        let store = self.tenant_store(tenant);
         let mut now = task.before_events();
-        loop {
-            let events = store.events_after(task.id, now.last_seq, PAGE).await?;
-            events.iter().for_each(|event| now.apply(event));
-            if events.len() < PAGE as usize {
-                return Ok(now);
-            }
+        self.each_event(tenant, task.id, u32::MAX, |event| now.apply(event)).await?;
+        Ok(now)
+    }
+
+    /// A task as it was when one of its turns began, that is behind the event `after`, with the message that began it.
+    pub async fn before_turn(&self, tenant: &Tenant, task: &Task, after: u32) -> Result<Task, EngineError> {
+        let first = after.saturating_add(1);
+        // Nothing has been recorded of it but that it began; what was asked before it is kept in the row meanwhile.
+        if task.last_seq == first {
+            return Ok(Task { last_seq: after, ask: None, ..task.clone() });
         }
+        let (mut then, mut asked) = (task.before_events(), 0);
+        self.each_event(tenant, task.id, first, |event| {
+            asked += usize::from(event.state().is_some_and(TaskState::is_interrupted));
+            then.apply(event);
+        })
+        .await?;
+        let said = then.history.iter().enumerate().filter(|(_, message)| message.role == Role::User);
+        if let Some(last) = said.map(|(place, _)| place).nth(asked) {
+            then.history.truncate(last + 1);
+        }
+        Ok(Task { last_seq: after, ..then })
+    }
+
+    /// Has the stored events of a task looked at, in order, up to one.
+    async fn each_event(
+        &self,
+        tenant: &Tenant,
+        id: TaskId,
+        last: u32,
+        mut look: impl FnMut(&Event),
+    ) -> Result<(), EngineError> {
+        let store = self.tenant_store(tenant);
+        let mut seen = 0;
+        while seen < last {
+            let events = store.events_after(id, seen, PAGE).await?;
+            events.iter().take_while(|event| event.seq <= last).for_each(&mut look);
+            seen = match events.last() {
+                Some(event) if events.len() == PAGE as usize => event.seq,
+                _ => break,
+            };
+        }
+        Ok(())
     }
 
     /// Stops a task that is not final. Returns it as recorded.

@@ -105,7 +105,7 @@ impl Problem {
         Self::plain(StatusCode::BAD_REQUEST, "unsupported_media_type", text).with_rpc(rpc::CONTENT_TYPE_NOT_SUPPORTED)
     }
 
-    /// For a binding that has an error of its own for it.
+    /// For a protocol that has an error of its own for it.
     pub(crate) fn into_content_type(self) -> Self {
         match self.status {
             StatusCode::UNSUPPORTED_MEDIA_TYPE => self.with_rpc(rpc::CONTENT_TYPE_NOT_SUPPORTED),

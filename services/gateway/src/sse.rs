@@ -79,7 +79,11 @@ pub(crate) fn of_frames(frames: impl Stream<Item = Frame> + Send + 'static) -> R
 }
 
 fn stream(frames: impl Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
-    let mut response = Sse::new(frames).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    kept_alive(frames, KEEP_ALIVE)
+}
+
+fn kept_alive(frames: impl Stream<Item = Result<Frame, Infallible>> + Send + 'static, interval: Duration) -> Response {
+    let mut response = Sse::new(frames).keep_alive(KeepAlive::new().interval(interval)).into_response();
     // Proxies that buffer would turn a stream into one late answer.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
@@ -106,4 +110,29 @@ pub(crate) fn quality(headers: &HeaderMap, kind: &str) -> f32 {
         matches.then_some(weight.unwrap_or(1.0))
     });
     named.fold(0.0, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first frame comes after two comments, however long they take.
+    #[tokio::test]
+    async fn comments_keep_an_idle_stream_open_and_disturb_nothing() {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let late = futures::stream::once(async { receiver.await.unwrap_or_default() });
+        let response = kept_alive(late.map(|text: String| Ok(Frame::default().data(text))), Duration::from_millis(5));
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        let mut body = response.into_body().into_data_stream();
+        for _ in 0..2 {
+            assert_eq!(body.next().await.unwrap().unwrap(), ":\n\n");
+        }
+        sender.send("done".to_owned()).unwrap();
+        let mut rest = Vec::new();
+        while let Some(bytes) = body.next().await {
+            rest.extend_from_slice(&bytes.unwrap());
+        }
+        let rest = String::from_utf8(rest).unwrap();
+        assert_eq!(rest.trim_start_matches(":\n\n"), "data: done\n\n", "and then it ends");
+    }
 }

@@ -5,11 +5,14 @@ pub(crate) mod card;
 mod function;
 
 use axum::Router;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use http::Uri;
 
 use self::a2a::rest;
 use crate::app::App;
-use crate::{cors, key_set, landing, mcp, site};
+use crate::problem::Problem;
+use crate::{cors, key_set, landing, mcp};
 
 /// The paths of `router`, for the test that wants an isolation row for each.
 const ROUTES: &[(&str, &str)] = &[
@@ -48,7 +51,23 @@ pub(crate) fn router(app: App) -> Router {
         .route("/.well-known/oauth-protected-resource/mcp", get(mcp::tenant_metadata))
         .route("/mcp", get(mcp::get).post(mcp::post).delete(mcp::delete))
         .route("/{function}", get(function::describe).post(function::call))
-        .fallback(site::nothing_here)
-        .method_not_allowed_fallback(site::wrong_method);
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(wrong_method);
     cors::around(router, &app.config.cors.tenants).with_state(app)
+}
+
+async fn nothing_here(uri: Uri) -> Response {
+    refused(&uri, Problem::not_found())
+}
+
+async fn wrong_method(uri: Uri) -> Response {
+    refused(&uri, Problem::wrong_method())
+}
+
+/// At the HTTP+JSON binding, also what it does not have is answered in its words.
+fn refused(uri: &Uri, problem: Problem) -> Response {
+    match uri.path().strip_prefix("/_a2a/rest") {
+        Some(below) if below.is_empty() || below.starts_with('/') => problem.into_status(),
+        _ => problem.into_response(),
+    }
 }

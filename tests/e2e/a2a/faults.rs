@@ -123,7 +123,7 @@ async fn the_content_type_must_be_json() {
     {
         let response = server.post("/_a2a/", bad, body).send().await.unwrap();
         let (status, answer) = read(response).await;
-        let (_, expected) = refusal(&json!(null), -32600, "the body must be JSON and say so");
+        let (_, expected) = refusal(&json!(null), -32005, "the body must be JSON and say so");
         assert_eq!((status, answer), (415, expected), "{bad}");
     }
     let none = server.client.post(format!("{}/_a2a/", server.tenant_url())).body(body).send().await.unwrap();

@@ -106,6 +106,7 @@ async fn an_unknown_skill_and_one_that_is_hidden_answer_alike() {
     let server = TestServer::start().await;
     deploy(&server, "hidden", "unlisted").await;
     deploy(&server, "closed", "listed").await;
+    deploy(&server, "open", "public").await;
     for name in ["hidden", "absent", "UPPER", "a/b", "", &"x".repeat(200)] {
         let (status, answer) = server.rpc_as("", "tasks/send", json!({ "skill": name, "message": 1 })).await;
         let shown: String = name.chars().take(80).collect();

@@ -34,6 +34,33 @@ async fn the_question_lists_what_the_caller_may_call() {
 }
 
 #[tokio::test]
+async fn the_only_skill_on_the_card_is_meant_whatever_else_the_caller_may_call() {
+    let server = TestServer::start().await;
+    let guest = |word: &str| answering(&json!({ "description": "d" }), &format!("{word:?}"));
+    let deploy = async |name: &str, visibility: &str| {
+        server.deploy("guest.wat", guest(name), &format!("&name={name}&visibility={visibility}")).await;
+    };
+    let sent =
+        async |tongue: Tongue| tongue.send(&server, &server.invoke, json!({ "message": tongue.text("x") })).await;
+    deploy("hidden", "unlisted").await;
+    for tongue in Tongue::ALL {
+        assert_eq!(sent(tongue).await.task()["artifacts"][0]["name"], "hidden-result", "{tongue:?}: there is no other");
+    }
+    deploy("deep", "unlisted").await;
+    for tongue in Tongue::ALL {
+        assert_eq!(sent(tongue).await.code(), -32602, "{tongue:?}: there is nothing to list");
+    }
+    deploy("shown", "listed").await;
+    for tongue in Tongue::ALL {
+        assert_eq!(sent(tongue).await.task()["artifacts"][0]["name"], "shown-result", "{tongue:?}");
+    }
+    deploy("second", "listed").await;
+    for tongue in Tongue::ALL {
+        assert_eq!(sent(tongue).await.state(), "input-required", "{tongue:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_answer_names_the_skill_and_what_was_asked_first_is_the_input() {
     let server = with_skills().await;
     for tongue in Tongue::ALL {

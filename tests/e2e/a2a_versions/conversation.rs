@@ -185,3 +185,36 @@ async fn references_extensions_and_metadata_stay_with_the_message() {
         assert_eq!(seen["source"], "a2a-external");
     }
 }
+
+/// What the request says beside the message is the function's to read, and stays out of what callers see.
+#[tokio::test]
+async fn wishes_and_metadata_of_the_request_reach_the_function() {
+    let server = started().await;
+    for tongue in Tongue::ALL {
+        let mut params = probe(tongue, json!({ "do": "conversation" }));
+        params["metadata"] = json!({ "trace": "t-1" });
+        params["configuration"] = json!({ "acceptedOutputModes": ["text/plain", "image/png"] });
+        let answer = tongue.send(&server, "", params).await;
+        let seen = &answer.task()["artifacts"][0]["parts"][0]["data"]["message"];
+        let said = json!({ "metadata": { "trace": "t-1" }, "acceptedOutputModes": ["text/plain", "image/png"] });
+        assert_eq!(seen["request"], said, "{tongue:?}");
+        assert_eq!(answer.task()["history"][0].get("request"), None, "{tongue:?}");
+        let plain = tongue.send(&server, "", probe(tongue, json!({ "do": "conversation" }))).await;
+        let seen = &plain.task()["artifacts"][0]["parts"][0]["data"]["message"];
+        assert_eq!(seen.get("request"), None, "{tongue:?}: nothing was said");
+        // The next turn has its own.
+        let asked = tongue.send(&server, "", probe(tongue, ask("more?"))).await;
+        let mut params = json!({ "message": tongue.answer(&asked.id(), json!({ "do": "conversation" })) });
+        params["metadata"] = json!({ "trace": "t-2" });
+        let done = tongue.send(&server, "", params).await;
+        let seen = &done.task()["artifacts"][0]["parts"][0]["data"];
+        assert_eq!(seen["message"]["request"], json!({ "metadata": { "trace": "t-2" } }), "{tongue:?}");
+        assert_eq!(seen["history"][0].get("request"), None, "{tongue:?}");
+    }
+    let message = json!({ "role": "user", "parts": [{ "type": "data", "data": { "do": "conversation" } }] });
+    let params = json!({ "skill": "probe", "message": message, "metadata": { "trace": "t-3" } });
+    let answer = server.rpc("tasks/send", params).await;
+    let seen = answer["result"]["artifacts"][0]["parts"][0]["text"].as_str().unwrap();
+    let seen: Value = serde_json::from_str(seen).unwrap();
+    assert_eq!(seen["message"]["request"], json!({ "metadata": { "trace": "t-3" } }), "{answer}");
+}

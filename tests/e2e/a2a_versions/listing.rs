@@ -89,6 +89,25 @@ async fn each_filter_narrows_the_list() {
     assert_eq!(ids(page.result())[0], waiting);
 }
 
+/// Also where the conversation has the id that its first task was given.
+#[tokio::test]
+async fn a_conversation_is_listed_with_all_its_tasks() {
+    let server = started().await;
+    let key = server.invoke.clone();
+    for tongue in Tongue::ALL {
+        let first = tongue.send(&server, &key, probe(tongue, json!({ "do": "echo", "value": 1 }))).await;
+        let context = first.task()["contextId"].clone();
+        let mut message = tongue.call("probe", json!({ "do": "echo", "value": 2 }));
+        message["contextId"] = context.clone();
+        let second = tongue.send(&server, &key, json!({ "message": message })).await;
+        assert_eq!(second.task()["contextId"], context);
+        tongue.send(&server, &key, probe(tongue, json!({ "do": "echo", "value": 3 }))).await;
+        let page = tongue.list(&server, &key, json!({ "contextId": context })).await;
+        assert_eq!(ids(page.result()), [second.id(), first.id()], "{tongue:?}");
+        assert_eq!(page.result()["totalSize"], 2, "{tongue:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_list_shows_as_much_of_each_task_as_was_asked_for() {
     let server = started().await;
@@ -165,6 +184,18 @@ async fn a_token_opens_no_other_list() {
     let request = server.client.post(format!("{}/t/other/_a2a/", server.url)).bearer_auth(&neighbour).json(&body);
     let answer: Value = request.send().await.unwrap().json().await.unwrap();
     assert_eq!(answer["error"]["code"], -32602, "another tenant's: {answer}");
+}
+
+#[tokio::test]
+async fn a_list_needs_no_parameters() {
+    let server = started().await;
+    let mine = made(&server, &server.invoke, 1).await;
+    for method in ["ListTasks", "tasks/list"] {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method });
+        let request = server.client.post(format!("{}/_a2a/", server.tenant_url())).bearer_auth(&server.invoke);
+        let answer: Value = request.json(&body).send().await.unwrap().json().await.unwrap();
+        assert_eq!(ids(&answer["result"]), mine, "{method}: {answer}");
+    }
 }
 
 #[tokio::test]

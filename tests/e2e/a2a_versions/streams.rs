@@ -79,6 +79,30 @@ async fn who_comes_late_gets_the_task_as_it_is_and_then_what_follows() {
 }
 
 #[tokio::test]
+async fn a_task_that_runs_is_read_with_what_it_has_said_so_far() {
+    let server = started().await;
+    let emit = json!({ "do": "emit", "chunks": 40, "delay_ms": 100 });
+    for tongue in Tongue::ALL {
+        let mut stream = tongue.stream(&server, "", probe(tongue, emit.clone())).await;
+        let id = stream.next().await.unwrap().body["id"].as_str().unwrap().to_owned();
+        while stream.next().await.unwrap().kind != "artifact" {}
+        let got = tongue.get(&server, "", json!({ "id": id, "historyLength": 1 })).await;
+        assert_eq!(state_of(got.result()), "working", "{tongue:?}");
+        let [artifact] = got.result()["artifacts"].as_array().unwrap().as_slice() else { panic!("{got:?}") };
+        assert!(artifact["parts"][0]["text"].as_str().unwrap().starts_with("chunk 1"), "{tongue:?}: {artifact}");
+        assert_eq!(got.result()["history"].as_array().unwrap().len(), 1, "{tongue:?}");
+        tongue.cancel(&server, "", &id).await;
+    }
+    let call = json!({ "skill": "probe", "message": emit });
+    let mut stream = server.rpc_stream("", "tasks/sendSubscribe", call, None).await;
+    let id = stream.next().await.unwrap().data["result"]["id"].clone();
+    while stream.next().await.unwrap().data["result"].get("artifact").is_none() {}
+    let got = server.rpc("tasks/get", json!({ "id": id })).await;
+    assert!(got["result"]["artifacts"][0]["parts"][0]["text"].as_str().unwrap().starts_with("chunk 1"), "{got}");
+    server.rpc("tasks/cancel", json!({ "id": id })).await;
+}
+
+#[tokio::test]
 async fn all_readers_are_told_the_same_and_none_stops_another() {
     let server = started().await;
     for tongue in Tongue::ALL {

@@ -1,6 +1,6 @@
 //! `pleat tasks`: list, get, watch, cancel.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::Tenant;
 use crate::harness::binary::Background;
@@ -73,6 +73,26 @@ async fn a_list_is_filtered_and_goes_on_where_it_ended() {
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 3, "{table}");
     assert!(lines[0].starts_with("ID ") && lines[1].starts_with(&failed) && lines[1].contains("failed"), "{table}");
+}
+
+#[tokio::test]
+async fn a_conversation_is_listed_with_all_its_tasks() {
+    let tenant = Tenant::with_probe("tasks-context").await;
+    let send = async |context: Option<&Value>| {
+        let params = json!({ "sessionId": context, "skill": "probe", "message": { "do": "echo", "value": 1 } });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tasks/send", "params": params });
+        let request = reqwest::Client::new().post(tenant.url("/_a2a/")).bearer_auth(&tenant.key).json(&body);
+        let answer: Value = request.send().await.unwrap().json().await.unwrap();
+        answer["result"].clone()
+    };
+    let first = send(None).await;
+    let context = &first["contextId"];
+    let second = send(Some(context)).await;
+    send(None).await;
+    let list = ["tasks", "list", "--context", context.as_str().unwrap(), "--json"];
+    let page = tenant.pleat(&list).await.ok().json();
+    let ids: Vec<&Value> = page["tasks"].as_array().unwrap().iter().map(|task| &task["id"]).collect();
+    assert_eq!(ids, [&second["id"], &first["id"]]);
 }
 
 #[tokio::test]

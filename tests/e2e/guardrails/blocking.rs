@@ -78,6 +78,14 @@ async fn nothing_in_a_message_hides() {
     message["metadata"] = json!({ "note": EMAIL });
     let answer = tongue.send(&server, "", json!({ "message": message })).await.body;
     assert_eq!(answer["error"]["code"], -32050, "{answer}");
+    for beside in
+        [json!({ "metadata": { "note": EMAIL } }), json!({ "configuration": { "acceptedOutputModes": [EMAIL] } })]
+    {
+        let mut params = beside.clone();
+        params["message"] = tongue.text("fine");
+        let answer = tongue.send(&server, "", params).await.body;
+        assert_eq!(answer["error"]["code"], -32050, "{beside}: {answer}");
+    }
     let answer = tongue.send(&server, "", json!({ "message": tongue.text("fine") })).await.body;
     assert!(answer.get("error").is_none(), "{answer}");
 }

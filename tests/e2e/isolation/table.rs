@@ -76,11 +76,11 @@ const fn function(method: &'static str, sent: Sent) -> Row {
 
 const fn a2a_get(path: &'static str) -> Row {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"{task}"}}"#;
-    Row { nobody: "200 -32001", wrong_caller: Some("200 -32001"), ..a2a_send(path, body) }
+    a2a_task(path, body)
 }
 
-/// Whoever has no key cannot be told anything, whichever task it names.
-const fn a2a_push(path: &'static str, body: &'static str) -> Row {
+/// A request about a task.
+const fn a2a_task(path: &'static str, body: &'static str) -> Row {
     Row { wrong_caller: Some("200 -32001"), ..a2a_send(path, body) }
 }
 
@@ -131,14 +131,14 @@ const NOT_FOUND_STATUS: &str = "404 404";
 const OVER: &str = "400 400";
 
 /// A path of the HTTP+JSON binding.
-const fn rest(method: &'static str, path: &'static str, sent: Sent, nobody: &'static str, right: &'static str) -> Row {
+const fn rest(method: &'static str, path: &'static str, sent: Sent, right: &'static str) -> Row {
     Row {
         site: "tenant",
         method,
         path,
         query: "",
         sent,
-        nobody,
+        nobody: NO_KEY_STATUS,
         wrong_tenant: NO_KEY_STATUS,
         wrong_scope: ("deploy", "403 403"),
         wrong_caller: None,
@@ -146,22 +146,15 @@ const fn rest(method: &'static str, path: &'static str, sent: Sent, nobody: &'st
     }
 }
 
-/// One that names a task.
-const fn rest_task(method: &'static str, path: &'static str, right: &'static str) -> Row {
-    let row = rest(method, path, Sent::Nothing, NOT_FOUND_STATUS, right);
-    Row { wrong_caller: Some(NOT_FOUND_STATUS), ..row }
-}
-
 const PUSH: Sent = Sent::Json(r#"{"id":"default","url":"https://receiver.invalid/"}"#);
 
-/// Only who has a key is told anything.
-const fn rest_push(method: &'static str, path: &'static str, sent: Sent, right: &'static str) -> Row {
-    let row = rest(method, path, sent, NO_KEY_STATUS, right);
-    Row { wrong_caller: Some(NOT_FOUND_STATUS), ..row }
+/// One that names a task.
+const fn rest_task(method: &'static str, path: &'static str, sent: Sent, right: &'static str) -> Row {
+    Row { wrong_caller: Some(NOT_FOUND_STATUS), ..rest(method, path, sent, right) }
 }
 
 const fn rest_card(path: &'static str) -> Row {
-    rest("GET", path, Sent::Nothing, NO_KEY_STATUS, OK)
+    rest("GET", path, Sent::Nothing, OK)
 }
 
 const PIPELINE: Sent = Sent::Json(r#"{"name":"private","steps":[{"id":"one","tool_name":"private"}]}"#);
@@ -182,10 +175,10 @@ pub const ROWS: &[Row] = &[
     a2a_get("/"),
     a2a_get("/_a2a"),
     a2a_get("/_a2a/"),
-    a2a_push("/", SET_PUSH),
-    a2a_push("/_a2a", GET_PUSH),
-    a2a_push("/_a2a/", SET_PUSH),
-    a2a_push("/_a2a/", GET_PUSH),
+    a2a_task("/", SET_PUSH),
+    a2a_task("/_a2a", GET_PUSH),
+    a2a_task("/_a2a/", SET_PUSH),
+    a2a_task("/_a2a/", GET_PUSH),
     a2a_send("/", SEND),
     a2a_send("/_a2a", SEND),
     a2a_send("/_a2a/", SEND),
@@ -200,29 +193,29 @@ pub const ROWS: &[Row] = &[
     operators("POST", INITIALIZE, OK),
     operators("GET", Sent::Nothing, "405 -32600"),
     operators("DELETE", Sent::Nothing, "405 -32600"),
-    rest("POST", "/_a2a/rest/message:send", MESSAGE, NO_KEY_STATUS, OK),
-    rest("POST", "/_a2a/rest/message:stream", MESSAGE, NO_KEY_STATUS, OK),
-    rest("GET", "/_a2a/rest/tasks", Sent::Nothing, OK, OK),
-    rest_task("GET", "/_a2a/rest/tasks/{id}", OK),
-    rest_task("GET", "/_a2a/rest/tasks/{id}:subscribe", OVER),
-    rest_task("POST", "/_a2a/rest/tasks/{id}:subscribe", OVER),
-    rest_task("POST", "/_a2a/rest/tasks/{id}:cancel", OK),
-    rest("POST", "/_a2a/rest/{tenant}/message:send", MESSAGE, NO_KEY_STATUS, OK),
-    rest("POST", "/_a2a/rest/{tenant}/message:stream", MESSAGE, NO_KEY_STATUS, OK),
-    rest("GET", "/_a2a/rest/{tenant}/tasks", Sent::Nothing, OK, OK),
-    rest_task("GET", "/_a2a/rest/{tenant}/tasks/{id}", OK),
-    rest_task("GET", "/_a2a/rest/{tenant}/tasks/{id}:subscribe", OVER),
-    rest_task("POST", "/_a2a/rest/{tenant}/tasks/{id}:subscribe", OVER),
-    rest_task("POST", "/_a2a/rest/{tenant}/tasks/{id}:cancel", OVER),
-    rest_push("POST", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", PUSH, OK),
-    rest_push("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", Sent::Nothing, OK),
-    rest_push("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
-    rest_push("DELETE", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
+    rest("POST", "/_a2a/rest/message:send", MESSAGE, OK),
+    rest("POST", "/_a2a/rest/message:stream", MESSAGE, OK),
+    rest("GET", "/_a2a/rest/tasks", Sent::Nothing, OK),
+    rest_task("GET", "/_a2a/rest/tasks/{id}", Sent::Nothing, OK),
+    rest_task("GET", "/_a2a/rest/tasks/{id}:subscribe", Sent::Nothing, OVER),
+    rest_task("POST", "/_a2a/rest/tasks/{id}:subscribe", Sent::Nothing, OVER),
+    rest_task("POST", "/_a2a/rest/tasks/{id}:cancel", Sent::Nothing, OK),
+    rest("POST", "/_a2a/rest/{tenant}/message:send", MESSAGE, OK),
+    rest("POST", "/_a2a/rest/{tenant}/message:stream", MESSAGE, OK),
+    rest("GET", "/_a2a/rest/{tenant}/tasks", Sent::Nothing, OK),
+    rest_task("GET", "/_a2a/rest/{tenant}/tasks/{id}", Sent::Nothing, OK),
+    rest_task("GET", "/_a2a/rest/{tenant}/tasks/{id}:subscribe", Sent::Nothing, OVER),
+    rest_task("POST", "/_a2a/rest/{tenant}/tasks/{id}:subscribe", Sent::Nothing, OVER),
+    rest_task("POST", "/_a2a/rest/{tenant}/tasks/{id}:cancel", Sent::Nothing, OVER),
+    rest_task("POST", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", PUSH, OK),
+    rest_task("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs", Sent::Nothing, OK),
+    rest_task("GET", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
+    rest_task("DELETE", "/_a2a/rest/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
     rest_card("/_a2a/rest/extendedAgentCard"),
-    rest_push("POST", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", PUSH, OK),
-    rest_push("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", Sent::Nothing, OK),
-    rest_push("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
-    rest_push("DELETE", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
+    rest_task("POST", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", PUSH, OK),
+    rest_task("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs", Sent::Nothing, OK),
+    rest_task("GET", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
+    rest_task("DELETE", "/_a2a/rest/{tenant}/tasks/{id}/pushNotificationConfigs/{config}", Sent::Nothing, OK),
     rest_card("/_a2a/rest/{tenant}/extendedAgentCard"),
     function("GET", Sent::Nothing),
     function("POST", ECHO),

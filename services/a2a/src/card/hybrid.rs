@@ -3,10 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::{CardSource, Shape, pure, security, transport};
+use crate::extension;
 
 pub(super) fn card(source: &CardSource<'_>) -> Map<String, Value> {
     let mut card = pure::common(source);
     if let Some(Value::Object(capabilities)) = card.get_mut("capabilities") {
+        capabilities.insert("extensions".to_owned(), extension::declared().into());
         capabilities.insert("stateTransitionHistory".to_owned(), json!(false));
     }
     if let Some(Value::Array(skills)) = card.get_mut("skills") {
@@ -21,7 +23,9 @@ pub(super) fn card(source: &CardSource<'_>) -> Map<String, Value> {
     put("url", json!(source.base_url));
     put("preferredTransport", json!("JSONRPC"));
     put("protocolVersion", json!("0.3.0"));
-    put("additionalInterfaces", json!([{ "url": source.rpc_url(), "transport": "JSONRPC" }]));
+    // All of them are here, the main one too: 0.3 wants no client to have to put them together.
+    let interfaces = [source.base_url.to_owned(), source.rpc_url()];
+    put("additionalInterfaces", interfaces.map(|url| json!({ "url": url, "transport": "JSONRPC" })).into());
     put("supportsAuthenticatedExtendedCard", json!(true));
     if source.needs_key() {
         put("authentication", json!({ "schemes": ["bearer"] }));

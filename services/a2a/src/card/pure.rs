@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{CardSkill, CardSource, Shape, security, transport};
+use crate::extension;
 use crate::value::accepts_text;
 
 const JSON: &str = "application/json";
@@ -20,6 +21,7 @@ pub(super) fn card(source: &CardSource<'_>) -> Map<String, Value> {
     let mut card = common(source);
     let mut extensions = vec![transport_extension(source)];
     extensions.extend(schemas_extension(source));
+    extensions.extend(extension::declared());
     if let Some(Value::Object(capabilities)) = card.get_mut("capabilities") {
         capabilities.insert("extensions".to_owned(), Value::Array(extensions));
     }
@@ -76,11 +78,26 @@ fn skill(skill: &CardSkill<'_>, source: &CardSource<'_>) -> Value {
         put("examples", json!(skill.shown_examples()));
     }
     put("inputModes", if accepts_text(skill.input) { json!([JSON, TEXT]) } else { json!([JSON]) });
-    put("outputModes", json!([JSON, TEXT]));
+    put("outputModes", json!(output_modes(skill.output)));
     if !skill.public {
         put("securityRequirements", security::requirements(source));
     }
     Value::Object(view)
+}
+
+/// A string is shown as text, everything else as data; without a schema, it may be either.
+fn output_modes(schema: Option<&Value>) -> &'static [&'static str] {
+    let kinds: Vec<&str> = match schema.and_then(|schema| schema.get("type")) {
+        Some(Value::String(kind)) => vec![kind],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let strings = kinds.iter().filter(|kind| **kind == "string").count();
+    match (strings, kinds.len() - strings) {
+        (1.., 0) => &[TEXT],
+        (0, 1..) => &[JSON],
+        _ => &[JSON, TEXT],
+    }
 }
 
 fn transport_extension(source: &CardSource<'_>) -> Value {

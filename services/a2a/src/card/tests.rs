@@ -47,7 +47,8 @@ fn outline(mut card: Value) -> Value {
         card["transport"] = json!("…");
     }
     if let Some(extensions) = card["capabilities"].get_mut("extensions") {
-        extensions.as_array_mut().unwrap().iter_mut().for_each(|extension| extension["params"] = json!("…"));
+        let params = extensions.as_array_mut().unwrap().iter_mut().filter_map(|extension| extension.get_mut("params"));
+        params.for_each(|params| *params = json!("…"));
     }
     card
 }
@@ -72,12 +73,12 @@ fn a_card_says_what_is_deployed() {
     let (pure, hybrid) = (pure(&source), hybrid(&source));
     assert_snapshot!(lines(&pure["skills"]), @r#"
     {"id":"weather-lookup","name":"weather-lookup","description":"Look up current weather for a city","tags":["weather"],"examples":["San Francisco","{\"city\":\"Rome\"}"],"inputModes":["application/json","text/plain"],"outputModes":["application/json","text/plain"],"securityRequirements":[{"schemes":{"bearer":{"list":["invoke"]}}}]}
-    {"id":"add","name":"add","description":"Adds","tags":["function"],"inputModes":["application/json"],"outputModes":["application/json","text/plain"]}
+    {"id":"add","name":"add","description":"Adds","tags":["function"],"inputModes":["application/json"],"outputModes":["application/json"]}
     {"id":"bare","name":"bare","description":"Runs the function bare","tags":["function"],"inputModes":["application/json","text/plain"],"outputModes":["application/json","text/plain"]}
     "#);
     assert_snapshot!(lines(&hybrid["skills"]), @r#"
     {"id":"weather-lookup","name":"weather-lookup","description":"Look up current weather for a city","tags":["weather"],"examples":["San Francisco","{\"city\":\"Rome\"}"],"inputModes":["application/json","text/plain"],"outputModes":["application/json","text/plain"],"securityRequirements":[{"schemes":{"bearer":{"list":["invoke"]}}}],"inputSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"security":[{"bearer":["invoke"]}]}
-    {"id":"add","name":"add","description":"Adds","tags":["function"],"inputModes":["application/json"],"outputModes":["application/json","text/plain"],"inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}},"outputSchema":{"type":"number"}}
+    {"id":"add","name":"add","description":"Adds","tags":["function"],"inputModes":["application/json"],"outputModes":["application/json"],"inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}},"outputSchema":{"type":"number"}}
     {"id":"bare","name":"bare","description":"Runs the function bare","tags":["function"],"inputModes":["application/json","text/plain"],"outputModes":["application/json","text/plain"]}
     "#);
     assert_json_snapshot!(outline(pure.clone()), @r#"
@@ -116,6 +117,14 @@ fn a_card_says_what_is_deployed() {
             "uri": "urn:pleat:a2a:schemas:v1",
             "description": "JSON Schema of what skills take and give, by the skill's id",
             "params": "…"
+          },
+          {
+            "uri": "urn:pleat:a2a:task-list:v1",
+            "description": "The method tasks/list for callers of 0.3: ListTasks in the words of that version"
+          },
+          {
+            "uri": "urn:pleat:a2a:message-once:v1",
+            "description": "A message counts once, by its messageId: sent again, it is answered with its task"
           }
         ]
       },
@@ -164,6 +173,16 @@ fn a_card_says_what_is_deployed() {
         "streaming": true,
         "pushNotifications": false,
         "extendedAgentCard": true,
+        "extensions": [
+          {
+            "uri": "urn:pleat:a2a:task-list:v1",
+            "description": "The method tasks/list for callers of 0.3: ListTasks in the words of that version"
+          },
+          {
+            "uri": "urn:pleat:a2a:message-once:v1",
+            "description": "A message counts once, by its messageId: sent again, it is answered with its task"
+          }
+        ],
         "stateTransitionHistory": false
       },
       "securitySchemes": {
@@ -190,6 +209,10 @@ fn a_card_says_what_is_deployed() {
       "preferredTransport": "JSONRPC",
       "protocolVersion": "0.3.0",
       "additionalInterfaces": [
+        {
+          "url": "https://my-tenant.pleat.example",
+          "transport": "JSONRPC"
+        },
         {
           "url": "https://my-tenant.pleat.example/_a2a/",
           "transport": "JSONRPC"
@@ -243,6 +266,21 @@ fn a_card_says_what_is_deployed() {
       }
     }
     "#);
+}
+
+#[test]
+fn the_kinds_of_output_follow_the_output_schema() {
+    let modes = |schema: &Value| {
+        let skill = CardSkill { output: Some(schema), ..skill("a", "A") };
+        pure(&source(vec![skill]))["skills"][0]["outputModes"].clone()
+    };
+    assert_eq!(modes(&json!({ "type": "string" })), json!(["text/plain"]));
+    for schema in [json!({ "type": "object" }), json!({ "type": ["array", "null"] })] {
+        assert_eq!(modes(&schema), json!(["application/json"]), "{schema}");
+    }
+    for schema in [json!({}), json!(true), json!({ "type": ["string", "null"] }), json!({ "enum": ["a", 1] })] {
+        assert_eq!(modes(&schema), json!(["application/json", "text/plain"]), "{schema}");
+    }
 }
 
 #[test]

@@ -66,6 +66,7 @@ fn read_message<'a>(fields: &Fields<'_>, parts: &RawValue) -> Result<Sent<'a>, I
         metadata: fields.map("metadata")?,
         reference_task_ids: Vec::new(),
         extensions: Vec::new(),
+        request: None,
     };
     Ok(Sent::Message { message, skill })
 }

@@ -1,9 +1,9 @@
 //! The parameters of the legacy methods, read strictly: a fault names the place.
 
+use pleat_domain::RequestNotes;
 use pleat_domain::ids::ContextId;
 use pleat_domain::push::NewPush;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::{message, push};
 use crate::error::InvalidParams;
@@ -21,7 +21,6 @@ pub struct SendParams {
     pub id: Option<String>,
     pub session_id: Option<ContextId>,
     pub history_length: Option<u32>,
-    pub metadata: Option<Map<String, Value>>,
     /// Who is told of the task.
     pub push: Option<NewPush>,
 }
@@ -36,7 +35,8 @@ impl SendParams {
         };
         let input = match message::read(&fields, skill.is_some())? {
             message::Sent::Value(raw) => Input::Value(raw.to_owned()),
-            message::Sent::Message { message, skill: hinted } => {
+            message::Sent::Message { mut message, skill: hinted } => {
+                message.request = RequestNotes::new(metadata, Vec::new());
                 skill = skill.or(hinted);
                 let named = if skill.is_none() { skill::named_by_data(&message) } else { None };
                 let (name, value) = named.unzip();
@@ -50,7 +50,6 @@ impl SendParams {
             id: fields.identifier("id")?,
             session_id: session(&fields)?,
             history_length: fields.count("historyLength")?,
-            metadata,
             push: push::config(&fields, "pushNotification")?,
         })
     }

@@ -9,13 +9,9 @@ const PROTOCOL: &str = "a2a-protocol.org";
 /// And those that it does not have.
 const OURS: &str = "pleat";
 
-/// The details of an error. `word` is its code in our own words, `data` what earlier families are told: a `pointer` into
-/// the parameters, `violations` of the input, or plain facts.
+/// The details of an error: why, and where in the request. `word` is its code in our own words, `data` what earlier
+/// families are told: a `pointer` into the parameters, `violations` of the input, or plain facts.
 pub fn details(code: i32, word: &str, message: &str, data: Option<&Value>) -> Value {
-    let violations = violations(message, data);
-    if !violations.is_empty() {
-        return json!([{ "@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations }]);
-    }
     let (reason, domain) = match reason(code) {
         Some(reason) => (reason.to_owned(), PROTOCOL),
         None => (word.to_uppercase(), OURS),
@@ -25,6 +21,11 @@ pub fn details(code: i32, word: &str, message: &str, data: Option<&Value>) -> Va
         "reason": reason,
         "domain": domain,
     });
+    let violations = violations(message, data);
+    if !violations.is_empty() {
+        let places = json!({ "@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations });
+        return Value::Array(vec![places, info]);
+    }
     let facts = facts(data);
     if let (false, Some(info)) = (facts.is_empty(), info.as_object_mut()) {
         info.insert("metadata".to_owned(), Value::Object(facts));

@@ -38,6 +38,7 @@ pub(super) fn read(params: &Fields<'_>, dialect: Dialect) -> Result<Addressed, I
         metadata: fields.map("metadata")?,
         reference_task_ids: fields.identifiers("referenceTaskIds")?,
         extensions: fields.identifiers("extensions")?,
+        request: None,
     };
     Ok(Addressed {
         skill: hint(&fields)?,

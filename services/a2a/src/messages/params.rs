@@ -1,5 +1,6 @@
 //! The parameters of every method, read strictly: a fault names the place.
 
+use pleat_domain::RequestNotes;
 use pleat_domain::ids::ContextId;
 use pleat_domain::push::NewPush;
 use serde_json::value::RawValue;
@@ -29,11 +30,12 @@ pub enum Call {
 
 impl Call {
     pub fn read(dialect: Dialect, operation: Operation, params: Option<&RawValue>) -> Result<Self, InvalidParams> {
-        if operation == Operation::ExtendedCard && params.is_none() {
-            return Ok(Self::ExtendedCard { tenant: None });
-        }
-        let params = params.ok_or_else(|| InvalidParams::new("`params` is missing; it must be an object", ""))?;
-        let fields = Fields::read(params, "params", String::new())?;
+        let fields = match (params, operation) {
+            (Some(params), _) => Fields::read(params, "params", String::new())?,
+            // Nothing in them is required.
+            (None, Operation::List | Operation::ExtendedCard) => Fields::none(),
+            (None, _) => return Err(InvalidParams::new("`params` is missing; it must be an object", "")),
+        };
         Ok(match operation {
             Operation::Send => Self::Send(SendParams::read(&fields, dialect)?),
             Operation::Stream => Self::Stream(SendParams::read(&fields, dialect)?),
@@ -83,7 +85,7 @@ pub struct SendParams {
 
 impl SendParams {
     fn read(fields: &Fields<'_>, dialect: Dialect) -> Result<Self, InvalidParams> {
-        let addressed = message::read(fields, dialect)?;
+        let mut addressed = message::read(fields, dialect)?;
         let mut skill = match skill::named(fields)? {
             Some(name) => Some(name),
             None => fields.object("metadata")?.map(|fields| skill::named(&fields)).transpose()?.flatten(),
@@ -92,6 +94,7 @@ impl SendParams {
         let named = if skill.is_none() { skill::named_by_data(&addressed.message) } else { None };
         let (name, value) = named.unzip();
         let wishes = Wishes::read(fields, dialect)?;
+        addressed.message.request = RequestNotes::new(fields.map("metadata")?, wishes.output_modes);
         Ok(Self {
             skill: skill.or(name),
             input: Input::Message { message: addressed.message, named: value },
@@ -107,6 +110,7 @@ impl SendParams {
 
 /// `configuration`.
 struct Wishes {
+    output_modes: Vec<String>,
     history_length: Option<u32>,
     wait: bool,
     push: Option<NewPush>,
@@ -115,17 +119,16 @@ struct Wishes {
 impl Wishes {
     fn read(fields: &Fields<'_>, dialect: Dialect) -> Result<Self, InvalidParams> {
         let Some(fields) = fields.object("configuration")? else {
-            return Ok(Self { history_length: None, wait: true, push: None });
+            return Ok(Self { output_modes: Vec::new(), history_length: None, wait: true, push: None });
         };
-        // What a caller would like to get is looked at by functions, which find it in the message's metadata.
-        fields.identifiers("acceptedOutputModes")?;
         // The same wish, the other way round.
         let (wait, push) = match dialect {
             Dialect::V03 => (fields.boolean("blocking")?.unwrap_or(true), "pushNotificationConfig"),
             Dialect::V1 => (!fields.boolean("returnImmediately")?.unwrap_or(false), "taskPushNotificationConfig"),
         };
         let push = fields.object(push)?.map(|fields| push::read(&fields, dialect)).transpose()?;
-        Ok(Self { history_length: fields.int32("historyLength")?, wait, push })
+        let output_modes = fields.identifiers("acceptedOutputModes")?;
+        Ok(Self { output_modes, history_length: fields.int32("historyLength")?, wait, push })
     }
 }
 

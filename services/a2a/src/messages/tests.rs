@@ -142,6 +142,19 @@ fn push_parameters_are_read_in_both_dialects() {
 }
 
 #[test]
+fn parameters_may_be_left_out_where_none_is_required() {
+    for dialect in [Dialect::V03, Dialect::V1] {
+        let Ok(Call::List(list)) = Call::read(dialect, Operation::List, None) else { panic!("{dialect:?}") };
+        assert_eq!((list.page_size, list.artifacts), (50, false));
+        let card = Call::read(dialect, Operation::ExtendedCard, None);
+        assert!(matches!(card, Ok(Call::ExtendedCard { tenant: None })), "{dialect:?}");
+        for operation in [Operation::Send, Operation::Get, Operation::SetPush] {
+            assert!(Call::read(dialect, operation, None).is_err(), "{dialect:?} {operation:?}");
+        }
+    }
+}
+
+#[test]
 fn a_wish_not_to_wait_is_the_other_way_round_in_10() {
     let wait = |dialect: Dialect, configuration: Value| {
         let role = if dialect == Dialect::V03 { "user" } else { "ROLE_USER" };
@@ -167,8 +180,11 @@ fn details_say_the_field_or_the_reason() {
     let pointer = json!({ "pointer": "/message/parts/0/text" });
     assert_eq!(
         details(-32602, "invalid", "`text` must be a string", Some(&pointer)),
-        json!([{ "@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [
-            { "field": "message.parts[0].text", "description": "`text` must be a string" }] }])
+        json!([
+            { "@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [
+                { "field": "message.parts[0].text", "description": "`text` must be a string" }] },
+            { "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INVALID", "domain": "pleat" },
+        ])
     );
     let violations = json!({ "violations": [{ "pointer": "/lines/1/count", "message": "too small" }] });
     assert_eq!(

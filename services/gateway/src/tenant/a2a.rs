@@ -39,7 +39,7 @@ pub(crate) async fn serve(
     let words = words(None, &asked);
     let bytes = match body::read_json(&headers, sent, app.config.request_body).await {
         Ok(bytes) => bytes,
-        Err(problem) => return problem.into_rpc(RawValue::NULL, words),
+        Err(problem) => return problem.into_content_type().into_rpc(RawValue::NULL, words),
     };
     let request = match Request::parse(&bytes) {
         Ok(request) => request,

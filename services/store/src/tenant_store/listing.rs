@@ -126,11 +126,12 @@ impl TenantStore {
             query.push(" AND updated_at >= ").push_bind(since);
         }
         if let Some(context) = &filter.context {
-            // A context that follows from the task's id is not stored.
-            match task_of(context) {
-                Some(task) => query.push(" AND context_id IS NULL AND id = ").push_bind(task.as_uuid()),
-                None => query.push(" AND context_id = ").push_bind(context.as_str()),
-            };
+            query.push(" AND (context_id = ").push_bind(context.as_str());
+            // With the task that it follows from, it is not stored; with those that joined that one later, it is.
+            if let Some(task) = task_of(context) {
+                query.push(" OR (context_id IS NULL AND id = ").push_bind(task.as_uuid()).push(")");
+            }
+            query.push(")");
         }
     }
 }

@@ -17,6 +17,8 @@ use crate::wake::Wake;
 pub struct Sent {
     pub task: TaskId,
     pub fingerprint: Vec<u8>,
+    /// The last event of the task before it was sent.
+    pub after: u32,
 }
 
 impl TenantStore {
@@ -95,14 +97,20 @@ impl TenantStore {
 
     /// What this caller has sent under that idempotency key.
     pub async fn sent(&self, caller: &Caller, key: &str) -> Result<Option<Sent>, StoreError> {
-        let found = sqlx::query_as::<_, (Uuid, Vec<u8>)>("SELECT task_id, fingerprint FROM pleat_sent($1, $2, $3, $4)")
-            .bind(self.tenant.as_uuid())
-            .bind(caller.as_str())
-            .bind(key)
-            .bind(self.oldest())
-            .fetch_optional(self.readers())
-            .await?;
-        Ok(found.map(|(task, fingerprint)| Sent { task: TaskId::from_uuid(task), fingerprint }))
+        let found = sqlx::query_as::<_, (Uuid, Vec<u8>, i32)>(
+            "SELECT task_id, fingerprint, after_seq FROM pleat_sent($1, $2, $3, $4)",
+        )
+        .bind(self.tenant.as_uuid())
+        .bind(caller.as_str())
+        .bind(key)
+        .bind(self.oldest())
+        .fetch_optional(self.readers())
+        .await?;
+        Ok(found.map(|(task, fingerprint, after)| Sent {
+            task: TaskId::from_uuid(task),
+            fingerprint,
+            after: u32::try_from(after).unwrap_or(0),
+        }))
     }
 
     async fn waiting(&self, connection: &mut PgConnection, id: TaskId) -> Result<Option<Task>, StoreError> {

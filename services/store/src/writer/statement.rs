@@ -118,21 +118,23 @@ FROM UNNEST($40::uuid[], $41::text[], $42::bytea[]) AS o(task_id, key, fingerpri
 JOIN input u ON u.id = o.task_id WHERE u.change = 0 \
 ORDER BY u.tenant_id, u.caller, o.key \
 ON CONFLICT (tenant_id, caller, key) \
-DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHERE k.task_id < $31::uuid \
+DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint, after_seq = 0 WHERE k.task_id < $31::uuid \
 RETURNING k.task_id)";
 
 const UNLESS_SENT: &str = "AND (u.id <> ALL ($40::uuid[]) OR u.id IN (SELECT task_id FROM keyed))";
 
-/// A turn is taken once by its number; its key only tells a repeated message which task it was for.
+/// A turn is taken once by its number; its key only tells a repeated message which task it was for, and where in it the
+/// turn began: the commit has the turn's first event.
 const KEYED_TURNS: &str = "\
 , keyed_turns AS (\
-INSERT INTO task_keys AS k (tenant_id, caller, key, fingerprint, task_id) \
-SELECT u.tenant_id, u.caller, o.key, o.fingerprint, u.id \
+INSERT INTO task_keys AS k (tenant_id, caller, key, fingerprint, task_id, after_seq) \
+SELECT u.tenant_id, u.caller, o.key, o.fingerprint, u.id, u.last_seq - 1 \
 FROM UNNEST($40::uuid[], $41::text[], $42::bytea[]) AS o(task_id, key, fingerprint) \
 JOIN updated d ON d.id = o.task_id JOIN input u ON u.id = o.task_id WHERE u.change = 2 \
 ORDER BY u.tenant_id, u.caller, o.key \
 ON CONFLICT (tenant_id, caller, key) \
-DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint WHERE k.task_id < $31::uuid)";
+DO UPDATE SET task_id = excluded.task_id, fingerprint = excluded.fingerprint, after_seq = excluded.after_seq \
+WHERE k.task_id < $31::uuid)";
 
 /// What a waiting task asked for stays until its next turn is over: who takes that turn over needs what was kept.
 /// Without the bounds, the join would visit every partition.

@@ -46,19 +46,21 @@ async fn a_list_is_limited_to_what_is_asked_for() {
     let mine = task();
     let theirs = Task { caller: caller("b"), state: TaskState::Failed, ..task() };
     let talk = Task { context: context.clone(), skill: Some(SkillName::parse("talk").unwrap()), ..task() };
-    for task in [&mine, &theirs, &talk] {
+    let joined = Task { context: mine.context.clone(), updated_at: mine.updated_at + Duration::seconds(1), ..task() };
+    for task in [&mine, &theirs, &talk, &joined] {
         fixture.store.writer().commit(plain(&tenant, task, Change::Insert)).await.unwrap();
     }
     fixture.store.writer().commit(plain(&other, &task(), Change::Insert)).await.unwrap();
 
     let list = async |filter: TaskFilter| ids(&handle.list_tasks(&filter).await.unwrap().tasks);
     let any = TaskFilter::default;
-    assert_eq!(list(any()).await.len(), 3);
+    assert_eq!(list(any()).await.len(), 4);
     assert_eq!(list(TaskFilter { owner: Some(caller("b")), ..any() }).await, [theirs.id]);
     assert_eq!(list(TaskFilter { state: Some(TaskState::Failed), ..any() }).await, [theirs.id]);
     assert_eq!(list(TaskFilter { skill: talk.skill.clone(), ..any() }).await, [talk.id]);
     assert_eq!(list(TaskFilter { context: Some(context), ..any() }).await, [talk.id]);
-    assert_eq!(list(TaskFilter { context: Some(mine.context.clone()), ..any() }).await, [mine.id]);
+    assert_eq!(list(TaskFilter { context: Some(mine.context.clone()), ..any() }).await, [joined.id, mine.id]);
+    assert_eq!(list(TaskFilter { context: Some(theirs.context.clone()), ..any() }).await, [theirs.id]);
     assert_eq!(list(TaskFilter { context: Some(talk.context.clone()), limit: 0, ..any() }).await, []);
     assert!(handle.task(theirs.id, Some(&caller("b"))).await.unwrap().is_some());
     assert!(handle.task(theirs.id, Some(&caller("a"))).await.unwrap().is_none());

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use pleat_domain::json;
 use pleat_domain::message::Message;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::legacy::view::parts;
@@ -100,13 +100,12 @@ fn a_message_of_0_1_is_read_whole() {
     .unwrap();
     assert_eq!((params.id.as_deref(), params.history_length), (Some("t-1"), Some(5)));
     assert_eq!(params.session_id.unwrap().as_str(), "s-1");
-    assert_eq!(params.metadata.unwrap().get("trace"), Some(&json!(1)));
     assert_eq!(params.push.unwrap().url, "https://a.example");
     assert_eq!(params.skill, None);
     let mut message = message_of(params.input);
     assert_eq!(message.message_id.len(), 32);
     message.message_id = "m".to_owned();
-    assert_snapshot!(lines(&[message]), @r#"{"messageId":"m","role":"user","source":"a2a-external","content":[{"type":"text","text":"hi"}],"metadata":{"lang":"en"}}"#);
+    assert_snapshot!(lines(&[message]), @r#"{"messageId":"m","role":"user","source":"a2a-external","content":[{"type":"text","text":"hi"}],"metadata":{"lang":"en"},"request":{"metadata":{"trace":1}}}"#);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use pleat_a2a::messages::{Dialect, Show, TaskView};
 use pleat_a2a::method::Operation;
 use pleat_a2a::{Request, jsonrpc};
 use pleat_domain::{Door, Raw, Task};
-use pleat_engine::{EventStream, Until};
+use pleat_engine::{Begun, EventStream, Until, one_turn};
 
 use super::answer::Wire;
 use super::sending::{Named, Sending, Sent, translate};
@@ -45,10 +45,11 @@ pub(super) async fn shared(
     operation: Operation,
 ) -> Result<Response, Problem> {
     let params = TaskParams::parse(request.params.as_deref())?;
+    app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     let (tenant, principal) = (&visitor.site.tenant, &visitor.principal);
     match operation {
         Operation::Get => {
-            let task = app.engine.task(tenant, principal, &params.id).await?;
+            let task = app.engine.current_task(tenant, principal, &params.id).await?;
             Ok(answer(request, &task, params.history_length))
         }
         Operation::Cancel => {
@@ -67,6 +68,7 @@ async fn send(
     request: &Request,
     params: SendParams,
 ) -> Result<Response, Problem> {
+    app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     let history = params.history_length;
     let task = match translate(app, visitor, headers, sending(params)).await? {
         Sent::New(invocation) => app.engine.send(*invocation).await?,
@@ -84,13 +86,17 @@ async fn subscribe(
     request: &Request,
     params: SendParams,
 ) -> Result<Response, Problem> {
+    app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     let tenant = visitor.site.tenant.clone();
     let (task, events) = match translate(app, visitor, headers, sending(params)).await? {
         Sent::New(invocation) => app.engine.start(*invocation).await?,
-        Sent::Later(turn) => app.engine.start_turn(*turn).await?,
+        Sent::Later(turn) => {
+            let Begun { task, events, .. } = app.engine.start_turn(*turn).await?;
+            (task, events)
+        }
         Sent::Unclear(question) => {
             let task = app.engine.ask_for_skill(*question).await?;
-            let events = app.engine.events(&tenant, &task, 0, Until::TurnEnds);
+            let events = one_turn(app.engine.events(&tenant, &task, 0, Until::TurnEnds));
             (task, events)
         }
     };

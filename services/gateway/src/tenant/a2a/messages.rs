@@ -1,12 +1,10 @@
 //! The methods of 0.3 and 1.0, for JSON-RPC and for the HTTP+JSON binding alike.
 
 use axum::response::Response;
-use futures::StreamExt;
 use http::HeaderMap;
 use pleat_a2a::Shape;
 use pleat_a2a::messages::{Call, Dialect, ListParams, PageView, SendParams, SentView, Show, TaskParams, TaskView};
-use pleat_domain::Task;
-use pleat_engine::{EventStream, ListQuery, Until};
+use pleat_engine::{Begun, ListQuery, Until, one_turn};
 
 use super::answer::Wire;
 use super::push;
@@ -29,6 +27,7 @@ pub(super) async fn perform(
     if call.tenant().is_some_and(|named| named != visitor.site.tenant.slug.as_str()) {
         return Err(Problem::other_tenant());
     }
+    app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     match call {
         Call::Send(params) => send(app, visitor, headers, params, wire).await,
         Call::Stream(params) => Box::pin(stream(app, visitor, headers, params, wire)).await,
@@ -56,7 +55,7 @@ async fn send(
         Sent::New(invocation) if wait => app.engine.send(*invocation).await?,
         Sent::New(invocation) => Box::pin(app.engine.start(*invocation)).await?.0,
         Sent::Later(turn) if wait => Box::pin(app.engine.send_turn(*turn)).await?,
-        Sent::Later(turn) => Box::pin(app.engine.start_turn(*turn)).await?.0,
+        Sent::Later(turn) => Box::pin(app.engine.start_turn(*turn)).await?.task,
         Sent::Unclear(question) => Box::pin(app.engine.ask_for_skill(*question)).await?,
     };
     Problem::if_blocked(&task)?;
@@ -78,14 +77,12 @@ async fn stream(
             (task.before_events(), events)
         }
         Sent::Later(turn) => {
-            let (task, events) = app.engine.start_turn(*turn).await?;
-            // The first event of the turn is in it already, and comes again.
-            let last_seq = task.last_seq.saturating_sub(1);
-            (Task { last_seq, ..Task::clone(&task) }, events)
+            let Begun { task, after, events } = app.engine.start_turn(*turn).await?;
+            (app.engine.before_turn(&tenant, &task, after).await?, events)
         }
         Sent::Unclear(question) => {
             let task = app.engine.ask_for_skill(*question).await?;
-            (task.before_events(), app.engine.events(&tenant, &task, 0, Until::TurnEnds))
+            (task.before_events(), one_turn(app.engine.events(&tenant, &task, 0, Until::TurnEnds)))
         }
     };
     Ok(wire.stream(&first, Some((&first, show)), events))
@@ -103,7 +100,7 @@ fn sending(params: SendParams, wire: &Wire) -> Sending {
 }
 
 async fn get(app: &App, visitor: &Visitor, params: &TaskParams, wire: &Wire) -> Result<Response, Problem> {
-    let task = app.engine.task(&visitor.site.tenant, &visitor.principal, &params.id).await?;
+    let task = app.engine.current_task(&visitor.site.tenant, &visitor.principal, &params.id).await?;
     Ok(wire.result(&TaskView::new(wire.dialect(), &task, Show::whole(params.history_length))))
 }
 
@@ -158,16 +155,4 @@ pub(super) async fn subscribe(
 async fn extended_card(app: &App, visitor: &Visitor, wire: &Wire) -> Result<Response, Problem> {
     let shape = if wire.dialect() == Dialect::V1 { Shape::Pure } else { Shape::Hybrid };
     Ok(wire.result(&card::extended(app, visitor, shape).await?))
-}
-
-/// Up to the first event that ends a turn.
-fn one_turn(events: EventStream) -> EventStream {
-    Box::pin(futures::stream::unfold((events, false), |(mut events, over)| async move {
-        if over {
-            return None;
-        }
-        let event = events.next().await?;
-        let over = event.as_ref().is_ok_and(|event| event.ends_turn());
-        Some((event, (events, over)))
-    }))
 }

@@ -1,0 +1,57 @@
+// For conformance suites of A2A, which choose what a task is to do by the beginning of the message's id
+// (`tck-input-required-…`). Whatever is not known completes. The README beside this file has the list.
+
+export const title = 'Conformance';
+export const description = 'Does what a conformance suite asks for by the id of its message.';
+export const tags = ['testing', 'conformance'];
+export const limits = { wallMs: 60_000 };
+
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const file = {
+  type: 'resource',
+  resource: { uri: 'file:///output.txt', name: 'output.txt', mimeType: 'text/plain', blob: btoa('the content of a file') },
+};
+const link = { type: 'resource_link', uri: 'https://example.com/output.txt', name: 'output.txt', mimeType: 'text/plain' };
+
+const artifacts = {
+  text: () => 'a generated text',
+  data: () => ({ key: 'value', count: 42 }),
+  'file-url': (ctx) => ctx.content([link]),
+  file: (ctx) => ctx.content([file]),
+};
+
+// Far enough apart to be events of their own.
+async function chunks(ctx) {
+  ctx.emit('the first part, ', { artifact: 'chunked' });
+  await wait(120);
+  ctx.emit('and the last', { artifact: 'chunked', last: true });
+}
+
+async function slowly(seconds) {
+  await wait(seconds * 1000);
+  return `done after ${seconds} s`;
+}
+
+// Of two that fit, the first is meant.
+const behaviours = [
+  ['stream-artifact-chunked', chunks],
+  ['stream-chunked', chunks],
+  ...Object.entries(artifacts).map(([kind, result]) => [`stream-artifact-${kind}`, result]),
+  ...Object.entries(artifacts).map(([kind, result]) => [`artifact-${kind}`, result]),
+  ['delayed-complete', () => slowly(2)],
+  ['resubscribe-message-id', () => slowly(4)],
+  ['long-running', () => slowly(20)],
+  ['cancel', () => slowly(20)],
+  ['input-required', (ctx) => ctx.needInput('What else is there to know?')],
+  ['auth-required', (ctx) => ctx.needAuth('Who is asking?')],
+  ['reject-task', (ctx) => ctx.reject('rejected, as it was asked for')],
+  ['task-failure', () => {
+    throw new PleatError('told_to_fail', 'failed, as it was asked for', { retryable: false });
+  }],
+];
+
+export default function (_, ctx) {
+  const wish = (ctx.message.messageId ?? '').replace(/^(tck|test)-/, '');
+  const [, behaviour] = behaviours.find(([name]) => wish.startsWith(name)) ?? [];
+  return behaviour === undefined ? 'done' : behaviour(ctx);
+}
