@@ -30,7 +30,7 @@ pub use card_keys::CardKeyRow;
 pub use claim::Claimed;
 pub use config::StoreConfig;
 pub use error::StoreError;
-pub use inspect::{Inspection, inspect};
+pub use inspect::{Inspection, inspect, master_key_check};
 pub use maintenance::Maintenance;
 pub use node::{NodeId, Standing};
 pub use platform::{KeyRecord, NewKey};
