@@ -80,23 +80,39 @@ impl Books {
         draw(&mut state.requests, Limit::Requests, plan.requests_per_minute, plan.request_burst, now, parts)
     }
 
+    /// Whether CPU time and bytes are left.
+    pub(crate) fn may_spend(&self, tenant: TenantId, plan: &Plan) -> Result<(), EngineError> {
+        self.of(tenant).state().spent(plan, self.part(plan.cpu_ms_per_minute), self.minute)
+    }
+
+    /// What was used outside of a task.
+    pub(crate) fn spend(&self, book: &Book, skill: &SkillName, usage: Usage) {
+        let mut state = book.state();
+        state.cpu.add(since_epoch(), self.minute, usage.cpu_us);
+        state.add(OffsetDateTime::now_utc().date(), skill, usage);
+    }
+
+    /// This node's part of what all nodes may have together.
+    fn part(&self, amount: Amount) -> Option<u64> {
+        let parts = u64::from(self.nodes.load(Relaxed).max(1));
+        amount.most().map(|most| (most / parts).max(1))
+    }
+
     /// A task that is to run: refused when too many do, or when too much was used already.
     pub(crate) fn begin(&self, tenant: TenantId, principal: &Principal, plan: &Plan) -> Result<Entry, EngineError> {
-        let parts = u64::from(self.nodes.load(Relaxed).max(1));
-        let part = |amount: Amount| amount.most().map(|most| (most / parts).max(1));
         let book = self.of(tenant);
         let mut state = book.state();
-        state.spent(plan, part(plan.cpu_ms_per_minute), self.minute)?;
+        state.spent(plan, self.part(plan.cpu_ms_per_minute), self.minute)?;
         let reached =
             |limit, amount: Amount| Reached { limit, most: amount.most().unwrap_or(0), retry_after: Some(SOON) };
-        if part(plan.concurrent_tasks).is_some_and(|most| state.running >= most) {
+        if self.part(plan.concurrent_tasks).is_some_and(|most| state.running >= most) {
             return Err(reached(Limit::ConcurrentTasks, plan.concurrent_tasks).into());
         }
         let key = match principal {
             Principal::Key { id, limits: KeyLimits { concurrent_tasks: Some(most), .. }, .. } => {
                 let most = Amount::Most(u64::from(*most));
                 let running = &mut state.keys.entry(id.clone()).or_default().running;
-                if part(most).is_some_and(|part| *running >= part) {
+                if self.part(most).is_some_and(|part| *running >= part) {
                     return Err(reached(Limit::KeyConcurrentTasks, most).into());
                 }
                 *running += 1;

@@ -13,6 +13,7 @@ use crate::catalog::Skill;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::grant::{self, Wish};
+use crate::load::party;
 use crate::policies;
 use crate::schema::Schema;
 
@@ -58,7 +59,7 @@ impl Engine {
         upload: Upload,
     ) -> Result<DeployReport, EngineError> {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
-        self.may_store(tenant)?;
+        self.may_compile(tenant)?;
         self.install(tenant, principal.caller().as_str(), upload).await
     }
 
@@ -79,10 +80,10 @@ impl Engine {
     async fn install(&self, tenant: &Arc<Tenant>, by: &str, upload: Upload) -> Result<DeployReport, EngineError> {
         let started = Instant::now();
         let source = source_of(&upload)?;
-        let hash = self.inner.runtime.prepare(&source).await?;
+        let hash = self.inner.runtime.prepare(&source, party(tenant.id)).await?;
         let code = VersionRef { hash, language: source.language, file_name: source.file_name.clone() };
-        let described =
-            self.inner.runtime.describe(&code).await.map_err(|failure| EngineError::Describe(Box::new(failure)))?;
+        let described = self.inner.runtime.describe(&code, party(tenant.id)).await;
+        let described = described.map_err(|failure| EngineError::Describe(Box::new(failure)))?;
         let manifest = Manifest::parse(&described).map_err(|fault| EngineError::NotDeployable(fault.to_string()))?;
         for (field, schema) in [("input", &manifest.input), ("output", &manifest.output)] {
             Schema::compile(schema.as_ref()).map_err(|fault| {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use futures::future::Either;
 use pleat_domain::event::{ArtifactChunk, StatusChange};
 use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
-use pleat_runtime::{Call, CallReport, Entry, GuestContext, Party, Stop};
+use pleat_runtime::{Call, CallReport, Entry, GuestContext, Stop};
 use pleat_store::{Change, Commit, Once, PushEntry, StoreError, Written};
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
@@ -30,6 +30,7 @@ use crate::guarding::SharedWatch;
 use crate::guest_host::GuestHost;
 use crate::hub::{Again, Interrupt, Live, Phase, lock};
 use crate::invoke::first_message;
+use crate::load::party;
 use crate::outcome::Ending;
 use crate::pipeline;
 use crate::reach::{Reach, Standing};
@@ -234,7 +235,7 @@ impl Run {
             Target::Function(code) => Some(code.clone()),
             Target::Pipeline(_) => None,
         };
-        let party = Party(self.tenant.id.as_uuid().as_u128());
+        let party = party(self.tenant.id);
         let (limits, cancel) = (self.skill.limits(), self.live.token.clone());
         async move {
             let loaded = match &code {

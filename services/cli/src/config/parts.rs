@@ -97,6 +97,8 @@ impl Settings {
                 cpu: Duration::from_secs(runtime.compile_cpu_seconds),
                 wall: Duration::from_secs(runtime.compile_wall_seconds),
                 concurrency: runtime.compile_concurrency,
+                queue: runtime.compile_queue,
+                wait: Duration::from_secs(runtime.compile_wait_seconds),
                 background_nice: runtime.recompile_nice,
             },
             ..default

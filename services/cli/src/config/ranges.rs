@@ -18,6 +18,8 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("runtime.workers", 0.0, 1_024.0),
     ("runtime.loaded", 1.0, 1_000_000.0),
     ("runtime.compile_concurrency", 1.0, 64.0),
+    ("runtime.compile_queue", 1.0, 10_000.0),
+    ("runtime.compile_wait_seconds", 1.0, 3_600.0),
     ("runtime.compile_memory_mib", 256.0, 65_536.0),
     ("runtime.compile_cpu_seconds", 1.0, 600.0),
     ("runtime.compile_wall_seconds", 1.0, 3_600.0),
