@@ -8,6 +8,7 @@ mod admission;
 mod answer;
 mod auth;
 mod book;
+mod caller_usage;
 mod calling;
 mod card_keys;
 mod catalog;

@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::caller_usage;
 use crate::ending;
 use crate::error::StoreError;
 use crate::node::Ticks;
@@ -62,6 +63,11 @@ impl Keeper {
         sqlx::query("DELETE FROM usage WHERE day < $1::date - $2::int")
             .bind(now.date())
             .bind(usage::KEPT_DAYS)
+            .execute(&self.pool)
+            .await?;
+        sqlx::query("DELETE FROM caller_usage WHERE day < $1::date - $2::int")
+            .bind(now.date())
+            .bind(caller_usage::KEPT_DAYS)
             .execute(&self.pool)
             .await?;
         let long_ago = partitions::bound(now - time::Duration::days(guards::KEPT_DAYS));
