@@ -32,12 +32,20 @@ pub(crate) struct Books {
     born: Instant,
     nodes: AtomicU32,
     minute: Duration,
+    /// Of the platform's own routes.
+    unproven: Mutex<Bucket>,
 }
 
 impl Books {
     /// `minute`: how long the windows are in which CPU time by the minute is counted.
     pub(crate) fn new(minute: Duration) -> Self {
-        Self { all: RwLock::default(), born: Instant::now(), nodes: AtomicU32::new(1), minute }
+        Self {
+            all: RwLock::default(),
+            born: Instant::now(),
+            nodes: AtomicU32::new(1),
+            minute,
+            unproven: Mutex::default(),
+        }
     }
 
     pub(crate) fn set_nodes(&self, nodes: u32) {
@@ -72,6 +80,19 @@ impl Books {
             state.callers.entry(principal.caller()).or_default().request(&limits, shares, now)?;
         }
         draw(&mut state.requests, Limit::Requests, plan.requests_per_minute, plan.request_burst, now, shares)
+    }
+
+    /// A request whose caller is not known to be any: with a key that has to be looked up, or a token that was refused.
+    /// `None`: on the platform's own routes.
+    pub(crate) fn unproven(&self, of: Option<(TenantId, &Plan)>) -> Result<(), EngineError> {
+        let (now, shares) = (self.now(), self.shares());
+        let Some((tenant, plan)) = of else {
+            let amount = Plan::STANDARD.anonymous_requests_per_minute;
+            return draw(&mut lock(&self.unproven), Limit::Unproven, amount, None, now, shares);
+        };
+        let book = self.of(tenant);
+        let bucket = &mut book.state().unproven;
+        draw(bucket, Limit::Unproven, plan.anonymous_requests_per_minute, plan.request_burst, now, shares)
     }
 
     /// A task that is to run: refused when too many do, or when too much was used already.
@@ -173,6 +194,7 @@ pub(crate) struct Book {
 struct State {
     requests: Bucket,
     anonymous: Bucket,
+    unproven: Bucket,
     running: u64,
     /// Microseconds.
     cpu: Window,
