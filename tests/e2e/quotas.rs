@@ -5,6 +5,7 @@ mod callers;
 mod compiling;
 mod day;
 mod deployed;
+mod doors;
 mod rates;
 mod running;
 mod slots;
