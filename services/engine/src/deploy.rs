@@ -70,8 +70,7 @@ impl Engine {
         name: &str,
         upload: Upload,
     ) -> Result<(), EngineError> {
-        // The first version is kept even of a function that was deleted.
-        if self.tenant_store(tenant).version(&parse(name)?, 1).await?.is_none() {
+        if !self.tenant_store(tenant).was_deployed(&parse(name)?).await? {
             self.install(tenant, &Caller::from_stored("bootstrap".to_owned()), upload).await?;
         }
         Ok(())

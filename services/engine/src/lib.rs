@@ -51,6 +51,7 @@ mod slots;
 mod subscribe;
 mod takeover;
 mod tasks;
+mod tidy;
 mod tokens;
 mod usage;
 mod watch;

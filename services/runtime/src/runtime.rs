@@ -1,6 +1,6 @@
 //! The front of the crate: prepare, load, describe, call.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
@@ -200,6 +200,14 @@ impl Runtime {
         let artefacts = Arc::clone(&self.inner.artefacts);
         let path = artefacts.cache_dir().display().to_string();
         let removed = blocking(move || artefacts.mark_used().and_then(|()| artefacts.forget_old(keep))).await?;
+        removed.map_err(|source| RuntimeError::DataDir { path, source })
+    }
+
+    /// Removes what is kept here of versions that are not among these and older than `age`; gives how many files.
+    pub async fn forget_unknown(&self, known: HashSet<VersionHash>, age: Duration) -> Result<usize, RuntimeError> {
+        let artefacts = Arc::clone(&self.inner.artefacts);
+        let path = artefacts.cache_dir().display().to_string();
+        let removed = blocking(move || artefacts.forget_unknown(&known, age)).await?;
         removed.map_err(|source| RuntimeError::DataDir { path, source })
     }
 

@@ -23,6 +23,7 @@ mod platform;
 mod push;
 mod rows;
 mod store;
+mod sweep;
 mod tenant_store;
 mod usage;
 mod wake;

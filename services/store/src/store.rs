@@ -67,7 +67,7 @@ impl Store {
         owner.close().await?;
         let readers = connect::pool(&options, Role::App, config.readers.max(1)).await?;
         let keepers = connect::pool(&options, Role::Writer, KEEPERS).await?;
-        let keeper = Keeper { options, pool: keepers, retention: config.retention };
+        let keeper = Keeper { options, pool: keepers, retention: config.retention, versions: config.versions };
         keeper.maintain(OffsetDateTime::now_utc()).await?;
         let lease = Arc::new(Lease::take(&keeper.pool, config.lease).await?);
 

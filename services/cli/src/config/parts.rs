@@ -71,6 +71,7 @@ impl Settings {
         let database = &self.database;
         StoreConfig {
             retention: Duration::from_secs(self.retention.hours.saturating_mul(60 * 60)),
+            versions: self.retention.versions,
             readers: database.readers,
             writers: database.writers,
             batch: database.batch,

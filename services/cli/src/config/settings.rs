@@ -84,13 +84,15 @@ impl Default for DatabaseSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct RetentionSettings {
     pub hours: u64,
+    /// How many versions that are no longer active are kept of each function.
+    pub versions: u32,
     /// How long code that another engine compiled is kept.
     pub cache_days: u64,
 }
 
 impl Default for RetentionSettings {
     fn default() -> Self {
-        Self { hours: 24, cache_days: 30 }
+        Self { hours: 24, versions: 20, cache_days: 30 }
     }
 }
 
