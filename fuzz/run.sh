@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets and runs each from its kept corpus, two at a time:  fuzz/run.sh [TARGET]...
-# FUZZ_SECONDS (30) is how long each runs. An input that fails is printed and kept in fuzz/failures.
+# FUZZ_SECONDS (60) is how long each runs. An input that fails is printed and kept in fuzz/failures.
 # The flags are those of `cargo fuzz`, without the sanitizer that needs a nightly compiler: there is no unsafe code
 # in what is fuzzed.
 set -uo pipefail
 cd "$(dirname "$0")"
-seconds="${FUZZ_SECONDS:-30}"
+seconds="${FUZZ_SECONDS:-60}"
 host="$(rustc -vV | sed -n 's/^host: //p')"
 directory="${CARGO_TARGET_DIR:-target}/fuzz"
 flags="--cfg fuzzing -Cpasses=sancov-module -Ccodegen-units=1"

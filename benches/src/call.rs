@@ -95,8 +95,8 @@ struct Subject {
 
 impl Subject {
     async fn prepare(runtime: &Runtime, source: &Source) -> anyhow::Result<Self> {
-        runtime.prepare(source).await?;
-        let function = runtime.load(&source.version()).await?;
+        runtime.prepare(source, Party::default()).await?;
+        let function = runtime.load(&source.version(), Party::default()).await?;
         let subject = Self { runtime: runtime.clone(), function };
         // A figure for a guest that fails would be worth nothing.
         match subject.call(Box::new(Silent)).await.result {

@@ -1,4 +1,4 @@
-//! Every shell line of README.md and docs/*.md is run, in the order of its page, against a real `pleat dev`.
+//! Every shell line of README.md, docs/*.md and the guides of functions-sdk is run, in the order of its page, against a real `pleat dev`.
 //!
 //! For whoever writes a page: put shell lines into a block fenced as `sh`. All blocks of a page run in one bash
 //! session, so variables and files of one are there for the next; the session ends at the first command that fails.

@@ -6,7 +6,7 @@ mod refusals;
 mod registering;
 mod rotation;
 mod scopes;
-mod signer;
+pub mod signer;
 
 use reqwest::Method;
 use serde_json::{Value, json};

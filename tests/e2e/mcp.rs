@@ -4,7 +4,7 @@ mod asking;
 mod authorization;
 mod bad_input;
 mod cancelling;
-mod client;
+pub mod client;
 mod clients;
 mod conformance;
 mod handshake;

@@ -2,6 +2,7 @@
 //! and code that another engine compiled.
 
 mod artefacts;
+mod backup;
 mod commands;
 mod config;
 mod cors;

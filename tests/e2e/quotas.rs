@@ -1,8 +1,11 @@
 //! What a tenant, a key and nobody in particular may use: every limit is crossed, says which it is and when to come
 //! back, holds nobody else back, and ends.
 
+mod callers;
+mod compiling;
 mod day;
 mod deployed;
+mod doors;
 mod rates;
 mod running;
 mod slots;

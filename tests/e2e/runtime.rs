@@ -99,11 +99,11 @@ fn context() -> GuestContext {
 }
 
 async fn call_with(runtime: &Runtime, source: &Source, entry: Entry, limits: CallLimits) -> (CallReport, Heard) {
-    runtime.prepare(source).await.unwrap();
+    runtime.prepare(source, Party::default()).await.unwrap();
     let recorder = Recorder::default();
     let call = Call {
         party: Party::default(),
-        function: runtime.load(&source.version()).await.unwrap(),
+        function: runtime.load(&source.version(), Party::default()).await.unwrap(),
         entry,
         context: context(),
         limits,
@@ -148,7 +148,7 @@ async fn fails(input: Value, limits: CallLimits, reason: Reason) -> Failure {
 }
 
 async fn refused(source: &Source) -> PrepareError {
-    crate::harness::runtime().prepare(source).await.unwrap_err()
+    crate::harness::runtime().prepare(source, Party::default()).await.unwrap_err()
 }
 
 /// A budget that a test can afford to use up.

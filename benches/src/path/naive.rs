@@ -47,7 +47,7 @@ struct Parts {
 impl Naive {
     pub(super) async fn start(platform: &Platform, pool: PgPool) -> anyhow::Result<Self> {
         let source = Source { language: Language::Component, file_name: "echo.wasm".to_owned(), bytes: echo()?.into() };
-        let function = platform.runtime.load(&source.version()).await?;
+        let function = platform.runtime.load(&source.version(), Party::default()).await?;
         let parts = Parts { runtime: platform.runtime.clone(), function, tenant: platform.tenant.id.as_uuid(), pool };
         let router = Router::new().route("/echo", post(call)).with_state(parts);
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;

@@ -9,6 +9,7 @@ pub mod guard;
 pub mod init;
 pub mod issuers;
 pub mod keys;
+mod limits;
 pub mod logs;
 pub mod mcp;
 pub mod pipeline;

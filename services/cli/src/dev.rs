@@ -1,18 +1,17 @@
 //! `pleat dev`: the whole platform on this machine, with an embedded database and a demo tenant.
 
+mod demo;
 mod watch;
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context as _;
-use bytes::Bytes;
 use clap::Args;
-use pleat_domain::{Plans, Scope, Scopes, Tenant, TenantSlug};
-use pleat_engine::{Engine, EngineConfig, EngineError, MasterKey, Upload};
+use pleat_domain::{Plans, Scope, Scopes, TenantSlug};
+use pleat_engine::{Engine, EngineConfig, EngineError, MasterKey};
 use tokio_util::task::AbortOnDropHandle;
 
 use self::watch::Watch;
@@ -35,14 +34,7 @@ const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787
 
 const TENANT: &str = "demo";
 
-/// What the demo tenant begins with.
-const DEMO: &[(&str, &str)] = &[
-    ("hello.js", include_str!("../../../functions-sdk/examples/hello.js")),
-    ("weather-lookup.js", include_str!("../../../functions-sdk/examples/weather-lookup.js")),
-    ("countdown.js", include_str!("../../../functions-sdk/examples/countdown.js")),
-];
-
-/// Start the whole platform here: embedded database, demo tenant, example functions
+/// Start the whole platform here: embedded database, demo tenant, examples
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DevArgs {
@@ -160,7 +152,7 @@ fn master_key(data_dir: &Path) -> anyhow::Result<MasterKey> {
     Ok(key)
 }
 
-/// The demo tenant, its keys and, the first time, its functions.
+/// The demo tenant, its keys and, the first time, what it begins with.
 async fn furnish(engine: &Engine, slug: &TenantSlug, address: SocketAddr) -> anyhow::Result<DevFile> {
     let tenant = match engine.bootstrap_tenant(slug).await {
         Err(EngineError::Exists { .. }) => {
@@ -170,13 +162,14 @@ async fn furnish(engine: &Engine, slug: &TenantSlug, address: SocketAddr) -> any
         }
         tenant => tenant?,
     };
-    deploy_demo(engine, &tenant).await?;
+    demo::deploy_functions(engine, &tenant).await?;
     let operator = engine.bootstrap_key(None, Scopes::of([Scope::Operator]), "operator").await?;
     let all = [Scope::Admin, Scope::Deploy, Scope::Invoke, Scope::Read];
     let admin = engine.bootstrap_key(Some(&tenant), Scopes::of(all), "dev admin").await?;
     let deploy = Scopes::of([Scope::Deploy, Scope::Invoke, Scope::Read]);
     let deploy = engine.bootstrap_key(Some(&tenant), deploy, "dev deploy").await?;
     let invoke = engine.bootstrap_key(Some(&tenant), Scopes::of([Scope::Invoke]), "dev invoke").await?;
+    demo::compose(engine, &tenant, &deploy.text).await?;
     let url = format!("http://{address}");
     Ok(DevFile {
         pid: std::process::id(),
@@ -188,24 +181,6 @@ async fn furnish(engine: &Engine, slug: &TenantSlug, address: SocketAddr) -> any
         deploy_key: deploy.text,
         invoke_key: invoke.text,
     })
-}
-
-async fn deploy_demo(engine: &Engine, tenant: &Arc<Tenant>) -> anyhow::Result<()> {
-    let deploys = DEMO.iter().map(|(file_name, source)| {
-        let upload = Upload {
-            file_name: (*file_name).to_owned(),
-            bytes: Bytes::from_static(source.as_bytes()),
-            name: None,
-            visibility: None,
-            grants: Vec::new(),
-        };
-        let name = file_name.trim_end_matches(".js");
-        async move {
-            engine.bootstrap_function(tenant, name, upload).await.with_context(|| format!("deploying {file_name}"))
-        }
-    });
-    futures::future::try_join_all(deploys).await?;
-    Ok(())
 }
 
 fn greet(file: &DevFile, data_dir: &Path) -> std::io::Result<()> {

@@ -74,7 +74,7 @@ pub async fn run(config: &Config, output: &Output) -> anyhow::Result<()> {
     let settings = &config.settings;
     let data_dir = PathBuf::from(&settings.server.data_dir);
     let mut findings = vec![configuration(config), machine::master_key(&data_dir)];
-    findings.extend(database::look(settings).await);
+    findings.extend(database::look(settings, &data_dir).await);
     findings.extend(machine::look(settings, &data_dir));
     findings.push(sandbox::compiles(&data_dir).await);
     show(&findings, output)?;

@@ -10,8 +10,8 @@ use pleat_engine::{Engine, EngineConfig, EngineError};
 use pleat_gateway::App;
 use pleat_gateway::server::Server;
 use pleat_runtime::Runtime;
-use pleat_store::Store;
 use pleat_store::embedded::{Database, EmbeddedConfig};
+use pleat_store::{Store, master_key_check};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -73,12 +73,18 @@ impl Node {
         config: EngineConfig,
         database: &Database,
     ) -> anyhow::Result<Engine> {
+        // Before anything that writes: a node with another key changes nothing, its schema and its tasks included.
+        let sealed = master_key_check(database.url()).await.context("the database could not be looked at")?;
+        if sealed.is_some_and(|sealed| !config.master_key.opens_check(&sealed)) {
+            return Err(refused(EngineError::WrongMasterKey));
+        }
         let compiler = vec![std::env::current_exe()?.into_os_string(), OsString::from("__compile")];
         let runtime =
             Runtime::start(settings.runtime(data_dir, compiler)).context("the runtime could not be started")?;
         let store = Store::open(settings.store(database.url())).await.context("the store could not be opened")?;
         let engine = Engine::new(store, runtime, settings.engine(config))
             .context("the settings for outbound requests cannot be used")?;
+        // The first start keeps the check; of two at once, with two keys, one goes.
         if let Err(error) = engine.check_master_key().await {
             engine.shutdown().await;
             return Err(refused(error));

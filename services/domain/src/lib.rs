@@ -4,6 +4,7 @@
 //! wire formats of the doors are projections of them.
 
 pub mod bundle;
+pub mod caller_count;
 pub mod capability;
 pub mod content;
 pub mod event;
@@ -50,4 +51,4 @@ pub use scope::{Scope, Scopes};
 pub use setting::SettingName;
 pub use task::{Artifact, ClientAsk, ClientKind, ClientRequest, Door, Task, TaskState};
 pub use tenant::{CardVersions, Tenant, TenantId, TenantSlug};
-pub use usage::Usage;
+pub use usage::{CallerUsage, Usage};

@@ -21,6 +21,9 @@ pub enum BadName {
 /// What the names of pipelines begin with where skills are named. No function's name has a colon.
 const PIPELINE: &str = "pipeline:";
 
+/// No skill's name has a bracket.
+const COMPILING: &str = "(compiling)";
+
 /// Paths that the platform serves, or will, on a tenant's origin.
 const RESERVED: &[&str] = &[
     "mcp",
@@ -67,6 +70,16 @@ impl SkillName {
             Some(name) => Self::parse(name).map(|name| Self::pipeline(&name)),
             None => Self::parse(text),
         }
+    }
+
+    /// What stands for deploys where usage is told by skill.
+    pub fn compiling() -> Self {
+        Self(COMPILING.to_owned())
+    }
+
+    /// What usage is told by: a skill, or what stands for deploys.
+    pub fn parse_counted(text: &str) -> Result<Self, BadName> {
+        if text == COMPILING { Ok(Self::compiling()) } else { Self::parse_skill(text) }
     }
 
     /// The skill that the pipeline of this name is.
@@ -125,6 +138,8 @@ mod tests {
         assert_eq!((skill.as_str(), skill.as_pipeline()), ("pipeline:report", Some("report")));
         assert_eq!(skill, SkillName::pipeline(&SkillName::parse("report").unwrap()));
         assert_eq!(SkillName::parse_skill("report").unwrap().as_pipeline(), None);
+        assert_eq!(SkillName::parse_counted("(compiling)").unwrap(), SkillName::compiling());
+        assert!(SkillName::parse_skill("(compiling)").is_err(), "no skill has such a name");
         for bad in ["pipeline:", "pipeline:mcp", "pipeline:pipeline:a", "other:a", "pipeline"] {
             assert!(SkillName::parse_skill(bad).is_err(), "{bad}");
         }

@@ -97,7 +97,7 @@ pub struct Plan {
     pub stored_bytes_per_day: Amount,
     /// Deployed functions.
     pub functions: Amount,
-    /// Their sources together.
+    /// The sources of all their versions together.
     pub source_bytes: Amount,
     /// The most that the tenant may hold of a node's instance slots.
     pub slot_percent: u8,

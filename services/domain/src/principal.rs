@@ -15,7 +15,7 @@ pub enum Principal {
     Key { id: String, tenant: TenantId, scopes: Scopes, limits: KeyLimits },
     /// The bearer of a token from one of the tenant's issuers. `subject` is the token's, where it is short and plain,
     /// else its hash.
-    Token { issuer: String, subject: String, tenant: TenantId, scopes: Scopes },
+    Token { issuer: String, subject: String, tenant: TenantId, scopes: Scopes, limits: KeyLimits },
     /// The platform's operator.
     Operator { id: String },
 }
@@ -31,6 +31,14 @@ impl Principal {
 
     pub fn has(&self, scope: Scope) -> bool {
         self.scopes().has(scope)
+    }
+
+    /// What it may use at most, beside what its tenant may.
+    pub const fn limits(&self) -> KeyLimits {
+        match self {
+            Self::Key { limits, .. } | Self::Token { limits, .. } => *limits,
+            Self::Anonymous | Self::Operator { .. } => KeyLimits::NONE,
+        }
     }
 
     pub fn caller(&self) -> Caller {

@@ -12,11 +12,16 @@ pub enum Limit {
     Requests,
     KeyRequests,
     AnonymousRequests,
+    /// Keys that this node does not know, and tokens that are not good.
+    Unproven,
     ConcurrentTasks,
     KeyConcurrentTasks,
     CpuPerMinute,
+    KeyCpuPerMinute,
     CpuPerDay,
+    KeyCpuPerDay,
     StoredBytesPerDay,
+    KeyStoredBytesPerDay,
     Functions,
     SourceBytes,
     /// Open sessions of the Model Context Protocol.
@@ -29,11 +34,15 @@ impl Limit {
             Self::Requests => "requests_per_minute",
             Self::KeyRequests => "key_requests_per_minute",
             Self::AnonymousRequests => "anonymous_requests_per_minute",
+            Self::Unproven => "unproven_requests_per_minute",
             Self::ConcurrentTasks => "concurrent_tasks",
             Self::KeyConcurrentTasks => "key_concurrent_tasks",
             Self::CpuPerMinute => "cpu_ms_per_minute",
+            Self::KeyCpuPerMinute => "key_cpu_ms_per_minute",
             Self::CpuPerDay => "cpu_ms_per_day",
+            Self::KeyCpuPerDay => "key_cpu_ms_per_day",
             Self::StoredBytesPerDay => "stored_bytes_per_day",
+            Self::KeyStoredBytesPerDay => "key_stored_bytes_per_day",
             Self::Functions => "functions",
             Self::SourceBytes => "source_bytes",
             Self::Sessions => "sessions",
@@ -44,13 +53,17 @@ impl Limit {
     pub fn sentence(self, most: u64) -> String {
         match self {
             Self::Requests => format!("this tenant may send {most} requests per minute"),
-            Self::KeyRequests => format!("this key may send {most} requests per minute"),
+            Self::KeyRequests => format!("this key or token may send {most} requests per minute"),
             Self::AnonymousRequests => format!("callers without a key may send {most} requests per minute together"),
+            Self::Unproven => format!("{most} requests per minute may come here with unknown keys or bad tokens"),
             Self::ConcurrentTasks => format!("this tenant may have {most} tasks running at once"),
-            Self::KeyConcurrentTasks => format!("this key may have {most} tasks running at once"),
+            Self::KeyConcurrentTasks => format!("this key or token may have {most} tasks running at once"),
             Self::CpuPerMinute => format!("this tenant has used its {most} ms of CPU time for this minute"),
+            Self::KeyCpuPerMinute => format!("this key or token has used its {most} ms of CPU time for this minute"),
             Self::CpuPerDay => format!("this tenant has used its {most} ms of CPU time for this day"),
+            Self::KeyCpuPerDay => format!("this key or token has used its {most} ms of CPU time for this day"),
             Self::StoredBytesPerDay => format!("this tenant has stored its {most} bytes for this day"),
+            Self::KeyStoredBytesPerDay => format!("this key or token has stored its {most} bytes for this day"),
             Self::Functions => format!("this tenant may have {most} functions"),
             Self::SourceBytes => format!("this tenant's functions may have {most} bytes of source in all"),
             Self::Sessions => format!("this tenant may have {most} sessions open at once"),
@@ -58,24 +71,49 @@ impl Limit {
     }
 }
 
-/// What a key may use at most, within what its tenant may.
+/// What one caller may use at most, within what its tenant may: a key, or each subject of an issuer of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KeyLimits {
     pub requests_per_minute: Option<u32>,
     pub concurrent_tasks: Option<u32>,
+    pub cpu_ms_per_minute: Option<u32>,
+    pub cpu_ms_per_day: Option<u32>,
+    pub stored_bytes_per_day: Option<u64>,
 }
 
 impl KeyLimits {
+    pub const NONE: Self = Self {
+        requests_per_minute: None,
+        concurrent_tasks: None,
+        cpu_ms_per_minute: None,
+        cpu_ms_per_day: None,
+        stored_bytes_per_day: None,
+    };
+
     /// The narrower of both, for a key that another one makes.
     pub fn within(self, other: Self) -> Self {
-        let narrower = |one: Option<u32>, two: Option<u32>| match (one, two) {
-            (Some(one), Some(two)) => Some(one.min(two)),
-            (one, two) => one.or(two),
-        };
+        fn narrower<T: Ord>(one: Option<T>, two: Option<T>) -> Option<T> {
+            match (one, two) {
+                (Some(one), Some(two)) => Some(one.min(two)),
+                (one, two) => one.or(two),
+            }
+        }
         Self {
             requests_per_minute: narrower(self.requests_per_minute, other.requests_per_minute),
             concurrent_tasks: narrower(self.concurrent_tasks, other.concurrent_tasks),
+            cpu_ms_per_minute: narrower(self.cpu_ms_per_minute, other.cpu_ms_per_minute),
+            cpu_ms_per_day: narrower(self.cpu_ms_per_day, other.cpu_ms_per_day),
+            stored_bytes_per_day: narrower(self.stored_bytes_per_day, other.stored_bytes_per_day),
         }
+    }
+
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+
+    /// Something is counted by the day, which all nodes have to know.
+    pub const fn has_days(&self) -> bool {
+        self.cpu_ms_per_day.is_some() || self.stored_bytes_per_day.is_some()
     }
 }
 
@@ -108,6 +146,11 @@ pub struct Bucket {
 }
 
 impl Bucket {
+    /// All that was taken has come back.
+    pub fn is_full(&self, now: Duration) -> bool {
+        self.full_at <= now
+    }
+
     /// Takes one, or says after what time there will be one.
     pub fn take(&mut self, now: Duration, rate: Rate) -> Result<(), Duration> {
         let full_at = self.full_at.max(now).saturating_add(rate.interval);
@@ -203,9 +246,15 @@ mod tests {
 
     #[test]
     fn a_key_made_by_a_limited_one_is_limited() {
-        let narrow = KeyLimits { requests_per_minute: Some(60), concurrent_tasks: None };
-        let wish = KeyLimits { requests_per_minute: Some(600), concurrent_tasks: Some(4) };
-        let made = KeyLimits { requests_per_minute: Some(60), concurrent_tasks: Some(4) };
+        let narrow =
+            KeyLimits { requests_per_minute: Some(60), stored_bytes_per_day: Some(5_000), ..KeyLimits::default() };
+        let wish = KeyLimits { requests_per_minute: Some(600), concurrent_tasks: Some(4), ..KeyLimits::default() };
+        let made = KeyLimits {
+            requests_per_minute: Some(60),
+            concurrent_tasks: Some(4),
+            stored_bytes_per_day: Some(5_000),
+            ..KeyLimits::default()
+        };
         assert_eq!(wish.within(narrow), made);
         assert_eq!(KeyLimits::default().within(narrow), narrow);
     }

@@ -40,3 +40,23 @@ impl AddAssign for Usage {
         }
     }
 }
+
+/// What one caller has used in a day, of what keys and tokens may have limits on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CallerUsage {
+    pub cpu_us: u64,
+    pub stored_bytes: u64,
+}
+
+impl From<Usage> for CallerUsage {
+    fn from(usage: Usage) -> Self {
+        Self { cpu_us: usage.cpu_us, stored_bytes: usage.stored_bytes() }
+    }
+}
+
+impl AddAssign for CallerUsage {
+    fn add_assign(&mut self, other: Self) {
+        self.cpu_us = self.cpu_us.saturating_add(other.cpu_us);
+        self.stored_bytes = self.stored_bytes.saturating_add(other.stored_bytes);
+    }
+}

@@ -27,7 +27,7 @@ pub struct NewKeyRequest {
     pub scopes: Scopes,
     pub label: String,
     pub expires_at: Option<OffsetDateTime>,
-    /// At most those of the key that asks.
+    /// At most those of who asks.
     pub limits: KeyLimits,
 }
 
@@ -117,11 +117,6 @@ impl Engine {
         request: &NewKeyRequest,
     ) -> Result<MintedKey, EngineError> {
         authorize(principal, Action::ManageKeys, EngineError::UnknownTenant)?;
-        // A token has no limits of its own to hand on.
-        let limits = match principal {
-            Principal::Key { limits, .. } => *limits,
-            _ => KeyLimits::default(),
-        };
         if request.scopes.is_empty() {
             return Err(EngineError::Invalid("name at least one scope: admin, deploy, invoke or read".to_owned()));
         }
@@ -129,7 +124,7 @@ impl Engine {
         if request.label.chars().count() > 100 {
             return Err(EngineError::Invalid("a label has at most 100 characters".to_owned()));
         }
-        let request = NewKeyRequest { limits: request.limits.within(limits), ..request.clone() };
+        let request = NewKeyRequest { limits: request.limits.within(principal.limits()), ..request.clone() };
         self.mint(Some(tenant), &request, principal.caller().as_str()).await
     }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use pleat_domain::{Plan, Principal, SkillName, Task, TaskState, Tenant, Usage};
+use pleat_domain::{Caller, Plan, Principal, SkillName, Task, TaskState, Tenant, Usage};
 use pleat_runtime::CallReport;
 
 use crate::book::Entry;
 use crate::catalog::{Skill, Target};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::load::party;
 use crate::slots::{Slot, SlotUse};
 
 /// The right to run one turn of one task; what it holds is free again when it is dropped.
@@ -36,16 +37,36 @@ impl Engine {
     }
 
     /// Whether the tenant may store anything more today.
-    pub(crate) fn may_store(&self, tenant: &Tenant) -> Result<(), EngineError> {
-        self.inner.books.of(tenant.id).may_store(&self.plan_of(tenant))
+    pub(crate) fn may_store(&self, tenant: &Tenant, principal: &Principal) -> Result<(), EngineError> {
+        self.inner.books.may_store(tenant.id, principal, &self.plan_of(tenant))
     }
 
-    pub(crate) fn count_upload(&self, tenant: &Tenant, skill: &SkillName, size: usize) {
+    /// Whether the tenant may have something compiled: nothing that it uses by the minute or by the day is used up.
+    pub(crate) fn may_compile(&self, tenant: &Tenant, principal: &Principal) -> Result<(), EngineError> {
+        self.charge_compiling();
+        self.inner.books.may_spend(tenant.id, principal, &self.plan_of(tenant))
+    }
+
+    /// Puts on the books what deploys have cost, also those that nobody waited for to the end.
+    pub(crate) fn charge_compiling(&self) {
+        let spent = self.inner.runtime.take_compile_time();
+        if spent.is_empty() {
+            return;
+        }
+        for (tenant, book) in self.inner.books.all() {
+            if let Some(time) = spent.get(&party(tenant)) {
+                let usage = Usage { cpu_us: u64::try_from(time.as_micros()).unwrap_or(u64::MAX), ..Usage::default() };
+                self.inner.books.spend(&book, None, &SkillName::compiling(), usage);
+            }
+        }
+    }
+
+    pub(crate) fn count_upload(&self, tenant: &Tenant, caller: &Caller, skill: &SkillName, size: usize) {
         let usage = Usage { upload_bytes: u64::try_from(size).unwrap_or(u64::MAX), ..Usage::default() };
-        self.inner.books.of(tenant.id).add(skill, usage);
+        self.inner.books.spend(&self.inner.books.of(tenant.id), Some(caller), skill, usage);
     }
 
-    /// Waits for an instance slot, if the tenant and the key may have one more task at all. A run of a pipeline needs none:
+    /// Waits for an instance slot, if the tenant and the caller may have one more task at all. A run of a pipeline needs none:
     /// one that held a slot while it waits for its steps could lock a small node.
     pub(crate) async fn enter(
         &self,
@@ -56,8 +77,12 @@ impl Engine {
         let plan = self.plan_of(tenant);
         let entry = self.inner.books.begin(tenant.id, principal, &plan)?;
         let Target::Function(code) = &skill.target else { return Ok(Permit { entry, slot: None }) };
-        // What cannot be loaded fails when it is called, and needs no more than any other until then.
-        let places = self.load(tenant.id, code).await.map_or(1, |function| function.places());
+        let places = match self.load(tenant.id, code).await {
+            Ok(function) => function.places(),
+            Err(busy @ EngineError::Busy(_)) => return Err(busy),
+            // What cannot be loaded fails when it is called, and needs no more than any other until then.
+            Err(_) => 1,
+        };
         let patience = self.inner.config.slot_wait;
         let slot = self.inner.slots.take(tenant.id, places, plan.slot_percent, patience).await?;
         Ok(Permit { entry, slot: Some(slot) })

@@ -3,6 +3,7 @@
 //! What is malformed, unknown, revoked, expired or another tenant's gets one and the same answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pleat_domain::key::ApiKey;
 use pleat_domain::{Caller, Principal, Scope, Tenant};
@@ -13,17 +14,26 @@ use crate::engine::{Engine, STALE};
 use crate::error::EngineError;
 use crate::tokens;
 
+/// How long a key is known to exist after it was last looked up.
+const KNOWN: Duration = Duration::from_secs(3_600);
+
 /// Records of keys by id. Revoking takes effect at once on the node that revokes, and elsewhere when it is told.
-pub(crate) struct KeyCache(moka::sync::Cache<String, Option<Arc<KeyRecord>>>);
+pub(crate) struct KeyCache {
+    records: moka::sync::Cache<String, Option<Arc<KeyRecord>>>,
+    /// Ids that were found before. They are looked up again without being counted, so that a flood of made-up keys, which
+    /// are, keeps nobody out who was here before.
+    known: moka::sync::Cache<String, ()>,
+}
 
 impl KeyCache {
     pub(crate) fn new() -> Self {
-        let cache = moka::sync::Cache::builder().max_capacity(100_000).time_to_live(STALE).build();
-        Self(cache)
+        let records = moka::sync::Cache::builder().max_capacity(100_000).time_to_live(STALE).build();
+        let known = moka::sync::Cache::builder().max_capacity(100_000).time_to_idle(KNOWN).build();
+        Self { records, known }
     }
 
     pub(crate) fn forget(&self, id: &str) {
-        self.0.invalidate(id);
+        self.records.invalidate(id);
     }
 }
 
@@ -39,8 +49,14 @@ impl Engine {
     ) -> Result<Principal, EngineError> {
         let principal = match key {
             None => Principal::Anonymous,
-            Some(text) if tokens::is_token(text) => Box::pin(self.verify_token(tenant, text, audiences())).await?,
-            Some(text) => self.verify(text).await?,
+            Some(text) if tokens::is_token(text) => {
+                let verified = Box::pin(self.verify_token(tenant, text, audiences())).await;
+                if matches!(verified, Err(EngineError::Unauthenticated)) {
+                    self.count_unproven(Some(tenant))?;
+                }
+                verified?
+            }
+            Some(text) => self.verify(text, Some(tenant)).await?,
         };
         if matches!(principal, Principal::Key { tenant: of_key, .. } if of_key != tenant.id)
             || matches!(principal, Principal::Operator { .. })
@@ -54,7 +70,7 @@ impl Engine {
     /// Who holds this key on the platform's own routes, where no tenant is named.
     pub async fn authenticate_platform(&self, key: Option<&str>) -> Result<Principal, EngineError> {
         match key {
-            Some(text) => self.verify(text).await,
+            Some(text) => self.verify(text, None).await,
             None => Ok(Principal::Anonymous),
         }
     }
@@ -71,10 +87,11 @@ impl Engine {
         }
     }
 
-    async fn verify(&self, text: &str) -> Result<Principal, EngineError> {
-        // The checksum goes first: a flood of made-up keys never reaches the database.
+    /// `tenant`: on whose routes; `None`: on the platform's own.
+    async fn verify(&self, text: &str, tenant: Option<&Tenant>) -> Result<Principal, EngineError> {
+        // The checksum goes first: what is mistyped never reaches the database.
         let key = ApiKey::parse(text).map_err(|_| EngineError::Unauthenticated)?;
-        let record = self.key_record(key.id()).await?;
+        let record = self.key_record(key.id(), || self.count_unproven(tenant)).await?;
         let stored = record.as_ref().map(|record| record.mac.as_slice());
         if !self.inner.hasher.matches(key.secret(), stored) {
             return Err(EngineError::Unauthenticated);
@@ -99,17 +116,36 @@ impl Engine {
             return self.bearer_behind(tenant, bearer).await;
         }
         let Some(id) = caller.as_str().strip_prefix("key:") else { return Ok(None) };
-        let record = self.key_record(id).await?.filter(|record| is_live(record));
+        let record = self.key_record(id, || Ok(())).await?.filter(|record| is_live(record));
         record.as_deref().map(principal_of).transpose()
     }
 
-    async fn key_record(&self, id: &str) -> Result<Option<Arc<KeyRecord>>, EngineError> {
-        if let Some(known) = self.inner.keys.0.get(id) {
-            return Ok(known);
+    /// `count`: asked before the database is, about a key that was never found there.
+    async fn key_record(
+        &self,
+        id: &str,
+        count: impl FnOnce() -> Result<(), EngineError>,
+    ) -> Result<Option<Arc<KeyRecord>>, EngineError> {
+        let keys = &self.inner.keys;
+        if let Some(cached) = keys.records.get(id) {
+            return Ok(cached);
+        }
+        let is_known = keys.known.get(id).is_some();
+        if !is_known {
+            count()?;
         }
         let record = Box::pin(self.inner.store.key(id)).await?.map(Arc::new);
-        self.inner.keys.0.insert(id.to_owned(), record.clone());
+        if record.is_some() && !is_known {
+            keys.known.insert(id.to_owned(), ());
+        }
+        keys.records.insert(id.to_owned(), record.clone());
         Ok(record)
+    }
+
+    /// Made-up keys and tokens cost a look-up or a check of a signature each: they have a rate of their own.
+    fn count_unproven(&self, tenant: Option<&Tenant>) -> Result<(), EngineError> {
+        let plan = tenant.map(|tenant| (tenant.id, self.plan_of(tenant)));
+        self.inner.books.unproven(plan.as_ref().map(|(tenant, plan)| (*tenant, plan)))
     }
 }
 

@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
+use pleat_domain::caller_count::{CallerCount, Denied, Moment, Shares};
 use pleat_domain::plan::Amount;
 use pleat_domain::quota::{Bucket, Rate, Window};
-use pleat_domain::{KeyLimits, Limit, Plan, Principal, SkillName, TenantId, Usage};
-use time::{Date, OffsetDateTime, Time};
+use pleat_domain::{Caller, CallerUsage, KeyLimits, Limit, Plan, Principal, SkillName, TenantId, Usage};
+use time::{Date, OffsetDateTime};
 
 use crate::error::{EngineError, Reached};
 use crate::hub::lock;
@@ -22,18 +23,29 @@ const SOON: Duration = Duration::from_secs(1);
 /// Counts that the database does not have yet.
 pub(crate) type Unwritten = HashMap<(Date, SkillName), Usage>;
 
+/// The same of callers that have limits by the day.
+pub(crate) type UnwrittenCallers = Vec<(Caller, Date, CallerUsage)>;
+
 /// All tenants' books.
 pub(crate) struct Books {
     all: RwLock<HashMap<TenantId, Arc<Book>>>,
     born: Instant,
     nodes: AtomicU32,
     minute: Duration,
+    /// Of the platform's own routes.
+    unproven: Mutex<Bucket>,
 }
 
 impl Books {
     /// `minute`: how long the windows are in which CPU time by the minute is counted.
     pub(crate) fn new(minute: Duration) -> Self {
-        Self { all: RwLock::default(), born: Instant::now(), nodes: AtomicU32::new(1), minute }
+        Self {
+            all: RwLock::default(),
+            born: Instant::now(),
+            nodes: AtomicU32::new(1),
+            minute,
+            unproven: Mutex::default(),
+        }
     }
 
     pub(crate) fn set_nodes(&self, nodes: u32) {
@@ -55,58 +67,107 @@ impl Books {
 
     /// A request of a caller: refused when it comes too soon.
     pub(crate) fn request(&self, tenant: TenantId, principal: &Principal, plan: &Plan) -> Result<(), EngineError> {
-        let (now, parts) = (self.born.elapsed(), self.nodes.load(Relaxed));
+        let (now, shares) = (self.now(), self.shares());
         let book = self.of(tenant);
         let mut state = book.state();
         // The narrower bucket first: what it refuses does not count against the wider one.
-        match principal {
-            Principal::Anonymous => {
-                let burst = plan.request_burst;
-                draw(
-                    &mut state.anonymous,
-                    Limit::AnonymousRequests,
-                    plan.anonymous_requests_per_minute,
-                    burst,
-                    now,
-                    parts,
-                )?;
-            }
-            Principal::Key { id, limits: KeyLimits { requests_per_minute: Some(most), .. }, .. } => {
-                let bucket = &mut state.keys.entry(id.clone()).or_default().requests;
-                draw(bucket, Limit::KeyRequests, Amount::Most(u64::from(*most)), None, now, parts)?;
-            }
-            Principal::Key { .. } | Principal::Token { .. } | Principal::Operator { .. } => {}
+        if matches!(principal, Principal::Anonymous) {
+            let (amount, burst) = (plan.anonymous_requests_per_minute, plan.request_burst);
+            draw(&mut state.anonymous, Limit::AnonymousRequests, amount, burst, now, shares)?;
         }
-        draw(&mut state.requests, Limit::Requests, plan.requests_per_minute, plan.request_burst, now, parts)
+        let limits = principal.limits();
+        if limits.requests_per_minute.is_some() {
+            state.callers.entry(principal.caller()).or_default().request(&limits, shares, now)?;
+        }
+        draw(&mut state.requests, Limit::Requests, plan.requests_per_minute, plan.request_burst, now, shares)
+    }
+
+    /// A request whose caller is not known to be any: with a key that has to be looked up, or a token that was refused.
+    /// `None`: on the platform's own routes.
+    pub(crate) fn unproven(&self, of: Option<(TenantId, &Plan)>) -> Result<(), EngineError> {
+        let (now, shares) = (self.now(), self.shares());
+        let Some((tenant, plan)) = of else {
+            let amount = Plan::STANDARD.anonymous_requests_per_minute;
+            return draw(&mut lock(&self.unproven), Limit::Unproven, amount, None, now, shares);
+        };
+        let book = self.of(tenant);
+        let bucket = &mut book.state().unproven;
+        draw(bucket, Limit::Unproven, plan.anonymous_requests_per_minute, plan.request_burst, now, shares)
     }
 
     /// A task that is to run: refused when too many do, or when too much was used already.
     pub(crate) fn begin(&self, tenant: TenantId, principal: &Principal, plan: &Plan) -> Result<Entry, EngineError> {
-        let parts = u64::from(self.nodes.load(Relaxed).max(1));
-        let part = |amount: Amount| amount.most().map(|most| (most / parts).max(1));
+        let (now, shares) = (self.now(), self.shares());
         let book = self.of(tenant);
         let mut state = book.state();
-        state.spent(plan, part(plan.cpu_ms_per_minute), self.minute)?;
-        let reached =
-            |limit, amount: Amount| Reached { limit, most: amount.most().unwrap_or(0), retry_after: Some(SOON) };
-        if part(plan.concurrent_tasks).is_some_and(|most| state.running >= most) {
-            return Err(reached(Limit::ConcurrentTasks, plan.concurrent_tasks).into());
+        state.spent(plan, shares, now)?;
+        if let Some(most) = plan.concurrent_tasks.most()
+            && state.running >= shares.part(most)
+        {
+            return Err(Reached { limit: Limit::ConcurrentTasks, most, retry_after: Some(SOON) }.into());
         }
-        let key = match principal {
-            Principal::Key { id, limits: KeyLimits { concurrent_tasks: Some(most), .. }, .. } => {
-                let most = Amount::Most(u64::from(*most));
-                let running = &mut state.keys.entry(id.clone()).or_default().running;
-                if part(most).is_some_and(|part| *running >= part) {
-                    return Err(reached(Limit::KeyConcurrentTasks, most).into());
-                }
-                *running += 1;
-                Some(id.clone())
-            }
-            _ => None,
-        };
+        let limits = principal.limits();
+        let caller = (!limits.is_none()).then(|| principal.caller());
+        if let Some(caller) = &caller {
+            state.callers.entry(caller.clone()).or_default().begin(&limits, shares, now, SOON)?;
+        }
         state.running += 1;
         drop(state);
-        Ok(Entry { book, key, minute: self.minute })
+        Ok(Entry { book, caller, born: self.born, shares })
+    }
+
+    /// Whether CPU time and bytes are left, for who deploys.
+    pub(crate) fn may_spend(&self, tenant: TenantId, principal: &Principal, plan: &Plan) -> Result<(), EngineError> {
+        let (now, shares) = (self.now(), self.shares());
+        let book = self.of(tenant);
+        let mut state = book.state();
+        state.spent(plan, shares, now)?;
+        state.caller_may_spend(principal, principal.limits(), shares, now)
+    }
+
+    /// Whether what may be stored in a day is not yet used up.
+    pub(crate) fn may_store(&self, tenant: TenantId, principal: &Principal, plan: &Plan) -> Result<(), EngineError> {
+        let (now, shares) = (self.now(), self.shares());
+        let book = self.of(tenant);
+        let mut state = book.state();
+        state.day_spent(Limit::StoredBytesPerDay, plan.stored_bytes_per_day, now, Usage::stored_bytes)?;
+        let KeyLimits { stored_bytes_per_day, .. } = principal.limits();
+        state.caller_may_spend(principal, KeyLimits { stored_bytes_per_day, ..KeyLimits::NONE }, shares, now)
+    }
+
+    /// What was used outside of a task.
+    pub(crate) fn spend(&self, book: &Book, caller: Option<&Caller>, skill: &SkillName, usage: Usage) {
+        book.state().add(self.now(), self.shares(), caller, skill, usage);
+    }
+
+    /// What callers with limits by the day have used since the last time; and forgets who has used nothing for long.
+    pub(crate) fn take_callers(&self, book: &Book) -> UnwrittenCallers {
+        let now = self.now();
+        let mut state = book.state();
+        state.callers.retain(|_, count| !count.is_idle(now));
+        let taken = state.callers.iter_mut().map(|(caller, count)| (caller.clone(), count.take_unwritten(now)));
+        taken.flat_map(|(caller, days)| days.into_iter().map(move |(day, used)| (caller.clone(), day, used))).collect()
+    }
+
+    /// What the database has of a caller for a day, other nodes' counts included.
+    pub(crate) fn set_caller(&self, tenant: TenantId, caller: &Caller, day: Date, written: CallerUsage) {
+        if let Some(count) = self.of(tenant).state().callers.get_mut(caller) {
+            count.set_written(day, written, self.now());
+        }
+    }
+
+    fn now(&self) -> Moment {
+        Moment { since_start: self.born.elapsed(), utc: OffsetDateTime::now_utc() }
+    }
+
+    fn shares(&self) -> Shares {
+        Shares { nodes: self.nodes.load(Relaxed), minute: self.minute }
+    }
+}
+
+impl From<Denied> for EngineError {
+    fn from(denied: Denied) -> Self {
+        Reached { limit: denied.limit, most: denied.most, retry_after: Some(denied.wait) }.into()
     }
 }
 
@@ -115,11 +176,11 @@ fn draw(
     limit: Limit,
     amount: Amount,
     burst: Option<u64>,
-    now: Duration,
-    parts: u32,
+    now: Moment,
+    shares: Shares,
 ) -> Result<(), EngineError> {
     let Some(most) = amount.most() else { return Ok(()) };
-    let taken = bucket.take(now, Rate::per_minute(most, burst, parts));
+    let taken = bucket.take(now.since_start, Rate::per_minute(most, burst, shares.nodes));
     taken.map_err(|wait| Reached { limit, most, retry_after: Some(wait) }.into())
 }
 
@@ -133,6 +194,7 @@ pub(crate) struct Book {
 struct State {
     requests: Bucket,
     anonymous: Bucket,
+    unproven: Bucket,
     running: u64,
     /// Microseconds.
     cpu: Window,
@@ -140,27 +202,13 @@ struct State {
     /// Whether the database was asked what was used today before this node knew the tenant.
     is_read: bool,
     unwritten: Unwritten,
-    keys: HashMap<String, KeyState>,
-}
-
-#[derive(Default)]
-struct KeyState {
-    requests: Bucket,
-    running: u64,
+    /// Those that have limits of their own.
+    callers: HashMap<Caller, CallerCount>,
 }
 
 impl Book {
     fn state(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
-    }
-
-    pub(crate) fn add(&self, skill: &SkillName, usage: Usage) {
-        self.state().add(OffsetDateTime::now_utc().date(), skill, usage);
-    }
-
-    /// Whether what may be stored in a day is not yet used up.
-    pub(crate) fn may_store(&self, plan: &Plan) -> Result<(), EngineError> {
-        self.state().day_spent(Limit::StoredBytesPerDay, plan.stored_bytes_per_day, Usage::stored_bytes)
     }
 
     /// What is to be written now. `None`: nothing has changed since the last time.
@@ -178,6 +226,13 @@ impl Book {
         }
     }
 
+    pub(crate) fn put_back_callers(&self, unwritten: UnwrittenCallers) {
+        let mut state = self.state();
+        for (caller, day, used) in unwritten {
+            state.callers.entry(caller).or_default().put_back(day, used);
+        }
+    }
+
     /// What the database has for today, other nodes' counts included.
     pub(crate) fn set_today(&self, today: Date, mut written: Usage) {
         let mut state = self.state();
@@ -189,7 +244,12 @@ impl Book {
 }
 
 impl State {
-    fn add(&mut self, day: Date, skill: &SkillName, usage: Usage) {
+    fn add(&mut self, now: Moment, shares: Shares, caller: Option<&Caller>, skill: &SkillName, usage: Usage) {
+        self.cpu.add(now.since_epoch(), shares.minute, usage.cpu_us);
+        if let Some(count) = caller.and_then(|caller| self.callers.get_mut(caller)) {
+            count.add(usage.into(), shares, now);
+        }
+        let day = now.day();
         let today = match self.today {
             Some((known, _)) if known == day => self.today.get_or_insert((day, Usage::default())),
             _ => self.today.insert((day, Usage::default())),
@@ -198,26 +258,41 @@ impl State {
         *self.unwritten.entry((day, skill.clone())).or_default() += usage;
     }
 
-    /// Whether CPU time or storage is used up.
-    fn spent(&self, plan: &Plan, cpu_ms: Option<u64>, minute: Duration) -> Result<(), EngineError> {
-        let now = since_epoch();
-        let wait = cpu_ms.and_then(|most| self.cpu.exhausted(now, minute, most.saturating_mul(1_000)));
-        if let Some(wait) = wait {
-            let most = plan.cpu_ms_per_minute.most().unwrap_or(0);
-            return Err(Reached { limit: Limit::CpuPerMinute, most, retry_after: Some(wait) }.into());
+    fn caller_may_spend(
+        &mut self,
+        principal: &Principal,
+        limits: KeyLimits,
+        shares: Shares,
+        now: Moment,
+    ) -> Result<(), EngineError> {
+        if limits.is_none() {
+            return Ok(());
         }
-        self.day_spent(Limit::CpuPerDay, plan.cpu_ms_per_day, |usage| usage.cpu_us / 1_000)?;
-        self.day_spent(Limit::StoredBytesPerDay, plan.stored_bytes_per_day, Usage::stored_bytes)
+        Ok(self.callers.entry(principal.caller()).or_default().may_spend(&limits, shares, now)?)
     }
 
-    fn day_spent(&self, limit: Limit, amount: Amount, of: impl Fn(&Usage) -> u64) -> Result<(), EngineError> {
-        let now = OffsetDateTime::now_utc();
-        let Some(most) = amount.most() else { return Ok(()) };
-        match &self.today {
-            Some((day, usage)) if *day == now.date() && of(usage) >= most => {
-                let rest = now.date().next_day().map(|next| next.with_time(Time::MIDNIGHT).assume_utc() - now);
-                let rest = rest.and_then(|rest| Duration::try_from(rest).ok()).unwrap_or(SOON);
-                Err(Reached { limit, most, retry_after: Some(rest) }.into())
+    /// Whether CPU time or storage is used up.
+    fn spent(&self, plan: &Plan, shares: Shares, now: Moment) -> Result<(), EngineError> {
+        if let Some(most) = plan.cpu_ms_per_minute.most() {
+            let micros = shares.part(most).saturating_mul(1_000);
+            if let Some(wait) = self.cpu.exhausted(now.since_epoch(), shares.minute, micros) {
+                return Err(Reached { limit: Limit::CpuPerMinute, most, retry_after: Some(wait) }.into());
+            }
+        }
+        self.day_spent(Limit::CpuPerDay, plan.cpu_ms_per_day, now, |usage| usage.cpu_us / 1_000)?;
+        self.day_spent(Limit::StoredBytesPerDay, plan.stored_bytes_per_day, now, Usage::stored_bytes)
+    }
+
+    fn day_spent(
+        &self,
+        limit: Limit,
+        amount: Amount,
+        now: Moment,
+        of: impl Fn(&Usage) -> u64,
+    ) -> Result<(), EngineError> {
+        match (amount.most(), &self.today) {
+            (Some(most), Some((day, usage))) if *day == now.day() && of(usage) >= most => {
+                Err(Reached { limit, most, retry_after: Some(now.until_tomorrow()) }.into())
             }
             _ => Ok(()),
         }
@@ -227,16 +302,17 @@ impl State {
 /// One task that is counted as running until this is dropped.
 pub(crate) struct Entry {
     book: Arc<Book>,
-    key: Option<String>,
-    minute: Duration,
+    /// Where it has limits of its own.
+    caller: Option<Caller>,
+    born: Instant,
+    shares: Shares,
 }
 
 impl Entry {
     /// What a turn has used.
     pub(crate) fn record(&self, skill: &SkillName, usage: Usage) {
-        let mut state = self.book.state();
-        state.cpu.add(since_epoch(), self.minute, usage.cpu_us);
-        state.add(OffsetDateTime::now_utc().date(), skill, usage);
+        let now = Moment { since_start: self.born.elapsed(), utc: OffsetDateTime::now_utc() };
+        self.book.state().add(now, self.shares, self.caller.as_ref(), skill, usage);
     }
 }
 
@@ -244,13 +320,8 @@ impl Drop for Entry {
     fn drop(&mut self) {
         let mut state = self.book.state();
         state.running = state.running.saturating_sub(1);
-        if let Some(key) = self.key.as_ref().and_then(|key| state.keys.get_mut(key)) {
-            key.running = key.running.saturating_sub(1);
+        if let Some(count) = self.caller.as_ref().and_then(|caller| state.callers.get_mut(caller)) {
+            count.end();
         }
     }
-}
-
-/// Windows begin and end on all nodes at the same time.
-fn since_epoch() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -48,7 +48,7 @@ impl Engine {
         if let Some(earlier) = self.turn_before(tenant.id, repeat.as_ref()).await? {
             return self.settled(tenant.id, earlier.task).await;
         }
-        self.may_store(&tenant)?;
+        self.may_store(&tenant, &principal)?;
         let catalog = self.catalog(&tenant).await?;
         let choices = catalog.choices(&principal);
         if choices.is_empty() {

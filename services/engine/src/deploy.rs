@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use pleat_domain::{Bundle, Grants, Manifest, Principal, SkillName, Tenant, VersionHash, Visibility};
+use pleat_domain::{Bundle, Caller, Grants, Manifest, Principal, SkillName, Tenant, VersionHash, Visibility};
 use pleat_policy::Action;
 use pleat_runtime::{Language, Source, VersionRef};
 use pleat_store::{NewVersion, Room, VersionRow};
@@ -13,6 +13,7 @@ use crate::catalog::Skill;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::grant::{self, Wish};
+use crate::load::party;
 use crate::policies;
 use crate::schema::Schema;
 
@@ -65,8 +66,8 @@ impl Engine {
         upload: Upload,
     ) -> Result<DeployReport, EngineError> {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
-        self.may_store(tenant)?;
-        self.install(tenant, principal.caller().as_str(), upload).await
+        self.may_compile(tenant, principal)?;
+        self.install(tenant, &principal.caller(), upload).await
     }
 
     /// For the server that starts: a demo function, unless the tenant has or had one of that name.
@@ -76,20 +77,19 @@ impl Engine {
         name: &str,
         upload: Upload,
     ) -> Result<(), EngineError> {
-        // The first version is kept even of a function that was deleted.
-        if self.tenant_store(tenant).version(&parse(name)?, 1).await?.is_none() {
-            self.install(tenant, "bootstrap", upload).await?;
+        if !self.tenant_store(tenant).was_deployed(&parse(name)?).await? {
+            self.install(tenant, &Caller::from_stored("bootstrap".to_owned()), upload).await?;
         }
         Ok(())
     }
 
-    async fn install(&self, tenant: &Arc<Tenant>, by: &str, upload: Upload) -> Result<DeployReport, EngineError> {
+    async fn install(&self, tenant: &Arc<Tenant>, by: &Caller, upload: Upload) -> Result<DeployReport, EngineError> {
         let started = Instant::now();
         let source = source_of(&upload)?;
-        let hash = self.inner.runtime.prepare(&source).await?;
+        let hash = self.inner.runtime.prepare(&source, party(tenant.id)).await?;
         let code = VersionRef { hash, language: source.language, file_name: source.file_name.clone() };
-        let described =
-            self.inner.runtime.describe(&code).await.map_err(|failure| EngineError::Describe(Box::new(failure)))?;
+        let described = self.inner.runtime.describe(&code, party(tenant.id)).await;
+        let described = described.map_err(|failure| EngineError::Describe(Box::new(failure)))?;
         let manifest = Manifest::parse(&described).map_err(|fault| EngineError::NotDeployable(fault.to_string()))?;
         for (field, schema) in [("input", &manifest.input), ("output", &manifest.output)] {
             Schema::compile(schema.as_ref()).map_err(|fault| {
@@ -114,13 +114,13 @@ impl Engine {
             size: i32::try_from(upload.bytes.len()).unwrap_or(i32::MAX),
             manifest: pleat_domain::json::raw(&manifest),
             grants: granted.clone(),
-            created_by: by.to_owned(),
+            created_by: by.to_string(),
         };
         let plan = self.plan_of(tenant);
         let room = Room { functions: plan.functions.most(), source_bytes: plan.source_bytes.most() };
         let deployed = self.tenant_store(tenant).deploy(version, &upload.bytes, room).await?;
         if deployed.created {
-            self.count_upload(tenant, &name, upload.bytes.len());
+            self.count_upload(tenant, by, &name, upload.bytes.len());
         }
         self.inner.catalogs.forget(tenant.id);
         tracing::info!(tenant.id = %tenant.slug, skill.id = %name, version = deployed.version, "deployed");

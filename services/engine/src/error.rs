@@ -159,7 +159,7 @@ impl From<StoreError> for EngineError {
 
 impl From<RuntimeError> for EngineError {
     fn from(error: RuntimeError) -> Self {
-        Self::Internal(Box::new(error))
+        if error.is_busy() { Self::Busy("compile queue") } else { Self::Internal(Box::new(error)) }
     }
 }
 
@@ -167,6 +167,7 @@ impl From<PrepareError> for EngineError {
     fn from(error: PrepareError) -> Self {
         match error {
             PrepareError::Starved => Self::Busy("compiler"),
+            PrepareError::Crowded => Self::Busy("compile queue"),
             error if error.is_callers() => Self::NotDeployable(error.to_string()),
             error => Self::Internal(Box::new(error)),
         }

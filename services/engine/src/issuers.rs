@@ -1,6 +1,6 @@
 //! Who may issue tokens for a tenant: registered, listed, given new keys, removed.
 
-use pleat_domain::{Principal, Raw, Scope, Scopes, Tenant, json};
+use pleat_domain::{KeyLimits, Principal, Raw, Scope, Scopes, Tenant, json};
 use pleat_policy::Action;
 use pleat_store::{IssuerRecord, NewIssuer};
 
@@ -22,6 +22,8 @@ pub struct NewIssuerRequest {
     pub keys: KeySource,
     /// The most that a token may do.
     pub scopes: Scopes,
+    /// What each subject may use; at most what who asks may.
+    pub limits: KeyLimits,
 }
 
 #[derive(Debug, Clone)]
@@ -70,6 +72,7 @@ impl Engine {
             jwks,
             jwks_url,
             scopes: request.scopes,
+            limits: request.limits.within(principal.limits()),
             created_by: principal.caller().to_string(),
         };
         let record = store.insert_issuer(new).await?;

@@ -3,20 +3,25 @@
 use std::sync::Arc;
 
 use pleat_domain::TenantId;
-use pleat_runtime::{Function, VersionRef};
+use pleat_runtime::{Function, Party, VersionRef};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 
+/// Tenants take turns at what the runtime has little of.
+pub(crate) const fn party(tenant: TenantId) -> Party {
+    Party(tenant.as_uuid().as_u128())
+}
+
 impl Engine {
     pub(crate) async fn load(&self, tenant: TenantId, version: &VersionRef) -> Result<Arc<Function>, EngineError> {
         let runtime = &self.inner.runtime;
-        match runtime.load(version).await {
+        match runtime.load(version, party(tenant)).await {
             Err(error) if error.lacks_source() => {}
             other => return Ok(other?),
         }
         Box::pin(self.fetch_source(tenant, version)).await?;
-        Ok(Box::pin(runtime.load(version)).await?)
+        Ok(Box::pin(runtime.load(version, party(tenant))).await?)
     }
 
     /// Compiled without being loaded, when nothing else is to be compiled. `false`: it was there.

@@ -40,6 +40,7 @@ impl Engine {
         metrics::gauge!("pleat_instances_in_use").set(occupancy.running as f64);
         metrics::gauge!("pleat_instances_capacity").set(occupancy.capacity as f64);
         metrics::gauge!("pleat_functions_loaded").set(occupancy.loaded as f64);
+        metrics::gauge!("pleat_compile_waiting").set(occupancy.compile_waiting as f64);
         metrics::gauge!("pleat_tasks_running").set(self.running_tasks() as f64);
         metrics::gauge!("pleat_push_receivers").set(self.inner.pushes.followed() as f64);
         let load = self.inner.store.load();

@@ -11,6 +11,7 @@ use tokio::time::MissedTickBehavior;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::hub::Interrupt;
+use crate::tidy;
 
 /// How often the wishes to cancel are looked at, should a notice be lost.
 const LOOK: Duration = Duration::from_secs(1);
@@ -23,7 +24,8 @@ pub(crate) fn attend(engine: &Engine) {
         closed.clone().run_until_cancelled_owned(Box::pin(hear(weak.clone(), store.heard())) as Chore),
         closed.clone().run_until_cancelled_owned(Box::pin(stand(weak.clone(), store.standing())) as Chore),
         closed.clone().run_until_cancelled_owned(Box::pin(sweep(weak.clone(), store.lease())) as Chore),
-        closed.clone().run_until_cancelled_owned(Box::pin(look(weak)) as Chore),
+        closed.clone().run_until_cancelled_owned(Box::pin(look(weak.clone())) as Chore),
+        closed.clone().run_until_cancelled_owned(Box::pin(tidy::keep_tidy(weak)) as Chore),
     ];
     chores.into_iter().for_each(|chore| drop(inner.chores.spawn(chore)));
 }

@@ -50,7 +50,7 @@ impl Engine {
         upload: PipelineUpload,
     ) -> Result<PipelineReport, EngineError> {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
-        self.may_store(tenant)?;
+        self.may_store(tenant, principal)?;
         let catalog = self.catalog_now(tenant).await?;
         let mut checked = check(&catalog, &upload.text, Calls::Drafts)?;
         let name = checked.definition.name.clone();
@@ -79,7 +79,7 @@ impl Engine {
         let deployed = self.tenant_store(tenant).deploy_pipeline(new, room).await?;
         let skill = SkillName::pipeline(&name);
         if deployed.created {
-            self.count_upload(tenant, &skill, size);
+            self.count_upload(tenant, &principal.caller(), &skill, size);
         }
         self.inner.catalogs.forget(tenant.id);
         tracing::info!(tenant.id = %tenant.slug, skill.id = %skill, version = deployed.version, "deployed");

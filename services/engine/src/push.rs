@@ -34,7 +34,7 @@ impl Engine {
     ) -> Result<PushConfig, EngineError> {
         let task = self.task_to_tell_of(tenant, principal, task).await?;
         authorize(principal, Action::ChangePush(&task.caller), EngineError::TaskNotFound)?;
-        self.may_store(tenant)?;
+        self.may_store(tenant, principal)?;
         let entry = self.push_entry(tenant, principal, task.id, &push, before_what_is_told(&task)).await?;
         self.tenant_store(tenant).set_push(task.id, &entry).await?;
         self.inner.pushes.look();

@@ -17,7 +17,7 @@ use futures::future::Either;
 use pleat_domain::event::{ArtifactChunk, StatusChange};
 use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
 use pleat_guardrails::SharedNumbering;
-use pleat_runtime::{Call, CallReport, Entry, GuestContext, Party, Stop};
+use pleat_runtime::{Call, CallReport, Entry, GuestContext, Stop};
 use pleat_store::{Change, Commit, Once, PushEntry, StoreError, Written};
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
@@ -31,6 +31,7 @@ use crate::guarding::SharedWatch;
 use crate::guest_host::GuestHost;
 use crate::hub::{Again, Interrupt, Live, Phase, lock};
 use crate::invoke::{StepOrigin, first_message};
+use crate::load::party;
 use crate::outcome::Ending;
 use crate::pipeline;
 use crate::reach::{Reach, Standing};
@@ -238,7 +239,7 @@ impl Run {
             Target::Function(code) => Some(code.clone()),
             Target::Pipeline(_) => None,
         };
-        let party = Party(self.tenant.id.as_uuid().as_u128());
+        let party = party(self.tenant.id);
         let (limits, cancel) = (self.skill.limits(), self.live.token.clone());
         async move {
             let loaded = match &code {

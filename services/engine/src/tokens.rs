@@ -95,6 +95,7 @@ impl Engine {
             subject: claims.subject(),
             tenant: tenant.id,
             scopes: claims.scopes().intersection(issuer.record.scopes),
+            limits: issuer.record.limits,
         })
     }
 
@@ -114,6 +115,7 @@ impl Engine {
             subject: subject.to_owned(),
             tenant: tenant.id,
             scopes: Scopes::of([Scope::Invoke]).intersection(found.record.scopes),
+            limits: found.record.limits,
         }))
     }
 

@@ -66,6 +66,8 @@ impl Engine {
 
     /// Writes what was counted since the last time, and learns what other nodes have.
     pub(crate) async fn write_usage(&self) -> Result<(), StoreError> {
+        self.charge_compiling();
+        self.write_callers().await?;
         let mut taken = Taken::from(&self.inner.books);
         if taken.0.is_empty() {
             return Ok(());

@@ -120,6 +120,7 @@ fn describe() {
         ("pleat_writer_queued", "Operations that wait for the writers"),
         ("pleat_writer_queued_bytes", "Their payload"),
         ("pleat_database_connections", "Connections of the pool for reads, by state"),
+        ("pleat_compile_waiting", "Compilations that wait for their turn"),
         ("pleat_recompile_pending", "Versions that wait to be compiled again in the background"),
     ];
     let histograms = [

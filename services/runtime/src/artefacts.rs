@@ -1,11 +1,13 @@
-//! What is kept of a version: its source, content-addressed and for good, and the code compiled from it, which can be
+//! What is kept of a version: its source, content-addressed, and the code compiled from it, which can be
 //! made again at any time and is therefore only a cache.
 //!
 //! Code is native: it is written by us alone, into a directory that nobody else can enter, and checked against its
 //! digest before it is mapped.
 
 mod old;
+mod unknown;
 
+use std::collections::HashSet;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -24,6 +26,7 @@ use crate::error::RuntimeError;
 
 pub(crate) struct Artefacts {
     sources: LocalFileSystem,
+    sources_dir: PathBuf,
     /// `cache/<compatibility of the engine>`.
     cache: PathBuf,
 }
@@ -33,7 +36,7 @@ impl Artefacts {
         let sources = private_dir(data_dir.join("artefacts"))?;
         private_dir(data_dir.join("cache"))?;
         let cache = private_dir(data_dir.join("cache").join(compatibility))?;
-        Ok(Self { sources: LocalFileSystem::new_with_prefix(sources)?.with_fsync(true), cache })
+        Ok(Self { sources: LocalFileSystem::new_with_prefix(&sources)?.with_fsync(true), sources_dir: sources, cache })
     }
 
     /// Whether there is code of a version. That it is whole is checked when it is loaded.
@@ -49,6 +52,12 @@ impl Artefacts {
     /// Removes what other engines compiled and nobody used for `keep`; gives for how many engines.
     pub(crate) fn forget_old(&self, keep: Duration) -> io::Result<usize> {
         old::forget(&self.cache, keep)
+    }
+
+    /// Removes sources and this engine's code of versions that are not known and older than `age`; gives how many files.
+    pub(crate) fn forget_unknown(&self, known: &HashSet<VersionHash>, age: Duration) -> io::Result<usize> {
+        let sources = unknown::forget(&self.sources_dir, known, age)?;
+        Ok(sources + unknown::forget(&self.cache, known, age)?)
     }
 
     pub(crate) fn cache_dir(&self) -> &Path {

@@ -2,9 +2,12 @@
 //! hostile input while it compiles (63 kB of nested blocks can cost 800 MB).
 
 pub(crate) mod child;
+mod line;
 mod prepass;
 mod protocol;
+mod spent;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::ExitStatusExt;
@@ -16,9 +19,12 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::{OnceCell, Semaphore};
 
+use self::line::Line;
 use self::protocol::{Fault, Job, Kept, Own, Request};
+use self::spent::{Metered, Spent};
 use crate::config::CompileLimits;
 use crate::error::PrepareError;
+use crate::gate::Party;
 use crate::source::{Language, Source};
 use crate::text;
 
@@ -26,12 +32,16 @@ use crate::text;
 const ANSWER: u64 = 512 << 20;
 const COMPLAINTS: u64 = 16 << 10;
 
-/// How a compilation stands to the others.
+/// For whom something is compiled, and so how it stands to the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pace {
-    /// Somebody waits for it.
-    Now,
-    /// Nobody does: it gives way to everything else on the machine.
+pub(crate) enum Purpose {
+    /// Who deploys waits for it, and pays for it.
+    Deploy(Party),
+    /// A call waits for it, because this node lacks the code.
+    Load(Party),
+    /// The platform itself: somebody waits for what scripts have in common.
+    Own,
+    /// Nobody waits: it gives way to everything else on the machine.
     Background,
 }
 
@@ -41,7 +51,10 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(crate) struct Compiler {
     command: Vec<OsString>,
     limits: CompileLimits,
-    slots: Semaphore,
+    line: Line,
+    /// What nobody waits for must not hold a place that somebody does.
+    background: Semaphore,
+    spent: Spent,
     cache_dir: PathBuf,
     /// Where the script engine is kept compiled, once it is.
     script_engine: OnceCell<PathBuf>,
@@ -52,13 +65,31 @@ pub(crate) struct Compiler {
 
 impl Compiler {
     pub(crate) fn new(command: Vec<OsString>, limits: CompileLimits, cache_dir: &Path) -> Self {
-        let slots = Semaphore::new(limits.concurrency.max(1));
-        let (script_engine, functions, types) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { command, limits, slots, cache_dir: cache_dir.to_owned(), script_engine, functions, types }
+        Self {
+            command,
+            limits,
+            line: Line::new(&limits),
+            background: Semaphore::new(1),
+            spent: Spent::default(),
+            cache_dir: cache_dir.to_owned(),
+            script_engine: OnceCell::new(),
+            functions: OnceCell::new(),
+            types: OnceCell::new(),
+        }
+    }
+
+    /// How many compile, and how many wait to.
+    pub(crate) fn used(&self) -> (usize, usize) {
+        self.line.used()
+    }
+
+    /// The CPU time of deploys since this was last asked, by who made them.
+    pub(crate) fn take_spent(&self) -> HashMap<Party, Duration> {
+        self.spent.take()
     }
 
     /// Native code for the engine of [`crate::machine`].
-    pub(crate) async fn compile(&self, source: &Source, pace: Pace) -> Result<Vec<u8>, PrepareError> {
+    pub(crate) async fn compile(&self, source: &Source, purpose: Purpose) -> Result<Vec<u8>, PrepareError> {
         let language = source.language;
         let mut kept = Kept::default();
         if language.is_script() {
@@ -70,63 +101,75 @@ impl Compiler {
             kept.types = Some(self.types().await?.to_owned());
         }
         let file_name = source.file_name.clone();
-        self.run(Job::Compile { language, file_name, kept }, &source.bytes, pace).await
+        self.run(Job::Compile { language, file_name, kept }, &source.bytes, purpose).await
     }
 
     /// Does now what the first script would wait for, and then what makes later ones quicker.
     pub(crate) async fn warm_up(&self) -> Result<(), PrepareError> {
         self.script_engine().await?;
         self.quiet().await;
-        self.functions.get_or_try_init(|| self.kept(Own::Functions, Pace::Background)).await.map(drop)
+        self.functions.get_or_try_init(|| self.kept(Own::Functions, Purpose::Background)).await.map(drop)
     }
 
     /// The compiled script engine, made by a child of its own that is given nothing of a tenant's.
     async fn script_engine(&self) -> Result<&Path, PrepareError> {
-        self.script_engine.get_or_try_init(|| self.kept(Own::ScriptEngine, Pace::Now)).await.map(PathBuf::as_path)
+        self.script_engine.get_or_try_init(|| self.kept(Own::ScriptEngine, Purpose::Own)).await.map(PathBuf::as_path)
     }
 
     /// The same for what reads TypeScript.
     async fn types(&self) -> Result<&Path, PrepareError> {
-        self.types.get_or_try_init(|| self.kept(Own::Types, Pace::Now)).await.map(PathBuf::as_path)
+        self.types.get_or_try_init(|| self.kept(Own::Types, Purpose::Own)).await.map(PathBuf::as_path)
     }
 
-    async fn kept(&self, what: Own, pace: Pace) -> Result<PathBuf, PrepareError> {
-        let path = self.run(Job::Keep { what, cache_dir: self.cache_dir.clone() }, &[], pace).await?;
+    async fn kept(&self, what: Own, purpose: Purpose) -> Result<PathBuf, PrepareError> {
+        let path = self.run(Job::Keep { what, cache_dir: self.cache_dir.clone() }, &[], purpose).await?;
         Ok(PathBuf::from(OsString::from_vec(path)))
     }
 
     /// Returns when nothing is being compiled. A compilation that somebody waits for may still begin at once.
     pub(crate) async fn quiet(&self) {
-        while self.slots.available_permits() < self.limits.concurrency.max(1) {
+        while !self.line.is_quiet() {
             tokio::time::sleep(LOOK).await;
         }
     }
 
-    async fn run(&self, job: Job, bytes: &[u8], pace: Pace) -> Result<Vec<u8>, PrepareError> {
+    async fn run(&self, job: Job, bytes: &[u8], purpose: Purpose) -> Result<Vec<u8>, PrepareError> {
         let began = Instant::now();
-        let made = self.attempt(job, bytes, pace).await;
+        let made = self.attempt(job, bytes, purpose).await;
         let result = if made.is_ok() { "ok" } else { "error" };
         metrics::histogram!("pleat_compile_seconds", "result" => result).record(began.elapsed().as_secs_f64());
         made
     }
 
-    async fn attempt(&self, job: Job, bytes: &[u8], pace: Pace) -> Result<Vec<u8>, PrepareError> {
-        let _slot = self.slots.acquire().await.map_err(|_| broken("the compiler is closed"))?;
-        let mut child = self.spawn()?;
-        let patience = match pace {
-            Pace::Now => self.limits.wall,
-            Pace::Background => {
-                give_way(&child, self.limits.background_nice);
-                // Nobody waits, and to get little of a busy machine is what it is for.
-                Duration::MAX
+    async fn attempt(&self, job: Job, bytes: &[u8], purpose: Purpose) -> Result<Vec<u8>, PrepareError> {
+        let (_place, _alone) = match purpose {
+            Purpose::Deploy(party) | Purpose::Load(party) => (Some(self.line.enter(party).await?), None),
+            Purpose::Own => (Some(self.line.enter(Party::default()).await?), None),
+            Purpose::Background => {
+                (None, Some(self.background.acquire().await.map_err(|_| broken("the compiler is closed"))?))
             }
         };
+        let child = self.spawn()?;
+        // Nobody waits in the background, and to get little of a busy machine is what it is for.
+        let patience = match purpose {
+            Purpose::Background => Duration::MAX,
+            _ => self.limits.wall,
+        };
+        let payer = match purpose {
+            Purpose::Deploy(party) => Some((&self.spent, party)),
+            _ => None,
+        };
+        if purpose == Purpose::Background {
+            give_way(&child, self.limits.background_nice);
+        }
+        let mut metered = Metered::new(child, payer);
         let request = Request::new(job, bytes.len(), &self.limits);
-        match tokio::time::timeout(patience, converse(&mut child, &request, bytes)).await {
+        match tokio::time::timeout(patience, converse(&mut metered, &request, bytes)).await {
             Ok(answer) => answer,
             Err(_) => {
+                metered.note();
                 // Dropping the child would kill it too; waiting makes sure that nothing of it is left.
-                let _ = child.kill().await;
+                let _ = metered.child.kill().await;
                 Err(PrepareError::Starved)
             }
         }
@@ -156,7 +199,8 @@ fn give_way(child: &Child, nice: i32) {
     }
 }
 
-async fn converse(child: &mut Child, request: &Request, bytes: &[u8]) -> Result<Vec<u8>, PrepareError> {
+async fn converse(metered: &mut Metered<'_>, request: &Request, bytes: &[u8]) -> Result<Vec<u8>, PrepareError> {
+    let child = &mut metered.child;
     let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
         return Err(broken("its pipes are missing"));
@@ -167,7 +211,8 @@ async fn converse(child: &mut Child, request: &Request, bytes: &[u8]) -> Result<
         let _ = input.shutdown().await;
     };
     let ((), answer, complaints) = tokio::join!(ask, capped(output, ANSWER), capped(errors, COMPLAINTS));
-    let status = child.wait().await.map_err(|error| broken(&format!("it was lost: {error}")))?;
+    metered.note();
+    let status = metered.child.wait().await.map_err(|error| broken(&format!("it was lost: {error}")))?;
     let complaints = String::from_utf8_lossy(&complaints);
     if !status.success() {
         return Err(died(status, &complaints));

@@ -57,6 +57,10 @@ pub struct CompileLimits {
     /// Only a machine that has no time for it makes it wait that long: the work itself is limited above.
     pub wall: Duration,
     pub concurrency: usize,
+    /// How many may wait for their turn; half of them of one party.
+    pub queue: usize,
+    /// How long.
+    pub wait: Duration,
     /// How far those give way that nobody waits for.
     pub background_nice: i32,
 }
@@ -70,6 +74,8 @@ impl Default for CompileLimits {
             cpu: Duration::from_secs(60),
             wall: Duration::from_secs(240),
             concurrency: 2,
+            queue: 256,
+            wait: Duration::from_secs(240),
             background_nice: 15,
         }
     }

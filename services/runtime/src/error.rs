@@ -45,10 +45,19 @@ impl RuntimeError {
             _ => false,
         }
     }
+
+    /// Too much is to be compiled at once: later it may well work.
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Self::Recompile { source, .. } => matches!(**source, PrepareError::Starved | PrepareError::Crowded),
+            Self::Shared(error) => error.is_busy(),
+            _ => false,
+        }
+    }
 }
 
-/// Why a source cannot become a function. All but `Starved`, `Platform` and `Child` are the deployer's to mend, and say
-/// how.
+/// Why a source cannot become a function. All but `Crowded`, `Starved`, `Platform` and `Child` are the deployer's to
+/// mend, and say how.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
     /// Not a component of the right world.
@@ -67,6 +76,9 @@ pub enum PrepareError {
     /// It got too little of the machine, which says nothing about the source.
     #[error("the machine was too busy to compile this in time; try again shortly")]
     Starved,
+    /// Others compile, and too many wait, or waited too long.
+    #[error("too many functions wait to be compiled; try again shortly")]
+    Crowded,
     #[error("compiling needed too much memory and was stopped; make the function smaller or split it")]
     OutOfMemory,
     /// The compiler died or spoke nonsense: ours to mend.
@@ -79,7 +91,7 @@ pub enum PrepareError {
 impl PrepareError {
     /// The deployer can mend it.
     pub fn is_callers(&self) -> bool {
-        !matches!(self, Self::Starved | Self::Child { .. } | Self::Platform(_))
+        !matches!(self, Self::Crowded | Self::Starved | Self::Child { .. } | Self::Platform(_))
     }
 }
 

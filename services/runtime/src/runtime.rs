@@ -1,5 +1,6 @@
 //! The front of the crate: prepare, load, describe, call.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use wasmtime::component::Linker;
 
 use crate::artefacts::Artefacts;
 use crate::call::{self, Call, CallReport, Entry, GuestContext, Stop};
-use crate::compile::{Compiler, Pace};
+use crate::compile::{Compiler, Purpose};
 use crate::config::RuntimeConfig;
 use crate::error::{PrepareError, RuntimeError};
 use crate::function::Function;
@@ -53,6 +54,9 @@ pub struct Occupancy {
     pub capacity: usize,
     /// Functions that need not be loaded before their next call.
     pub loaded: u64,
+    /// What is being compiled, and what waits for it, the background aside.
+    pub compiling: usize,
+    pub compile_waiting: usize,
 }
 
 impl Runtime {
@@ -76,15 +80,15 @@ impl Runtime {
     }
 
     /// Makes a source callable: compiled, linked and kept. Doing it again for the same source is no work. On failure
-    /// nothing is left behind.
-    pub async fn prepare(&self, source: &Source) -> Result<VersionHash, PrepareError> {
+    /// nothing is left behind. `party` takes turns with others, and is who pays.
+    pub async fn prepare(&self, source: &Source, party: Party) -> Result<VersionHash, PrepareError> {
         let (size, most) = (source.bytes.len(), source.language.most_bytes());
         if size > most {
             return Err(PrepareError::TooLarge { size, most });
         }
         let hash = source.hash();
         if !self.inner.loaded.contains_key(&hash) {
-            let function = self.inner.prepared(source, hash).await?;
+            let function = self.inner.prepared(source, hash, party).await?;
             self.inner.loaded.insert(hash, Arc::new(function)).await;
         }
         self.inner.artefacts.keep_source(hash, source.bytes.clone()).await?;
@@ -92,12 +96,12 @@ impl Runtime {
     }
 
     /// A version that was prepared before. Code that is missing, damaged or of another engine is compiled again from
-    /// the kept source.
-    pub async fn load(&self, version: &VersionRef) -> Result<Arc<Function>, RuntimeError> {
+    /// the kept source, when it is the party's turn.
+    pub async fn load(&self, version: &VersionRef, party: Party) -> Result<Arc<Function>, RuntimeError> {
         if let Some(function) = self.inner.loaded.get(&version.hash).await {
             return Ok(function);
         }
-        let loading = async { self.inner.reload(version).await.map(Arc::new) };
+        let loading = async { self.inner.reload(version, party).await.map(Arc::new) };
         Box::pin(self.inner.loaded.try_get_with(version.hash, loading)).await.map_err(RuntimeError::Shared)
     }
 
@@ -107,13 +111,13 @@ impl Runtime {
     }
 
     /// The manifest as the function gives it, under the default limits and with host calls that go nowhere.
-    pub async fn describe(&self, version: &VersionRef) -> Result<String, Failure> {
-        let function = self.load(version).await.map_err(|error| {
+    pub async fn describe(&self, version: &VersionRef, party: Party) -> Result<String, Failure> {
+        let function = self.load(version, party).await.map_err(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, version = ?version.hash, "cannot load a version");
             Failure::new(Reason::Internal, "the platform could not load the function; its log says why")
         })?;
         let call = Call {
-            party: Party::default(),
+            party,
             function,
             entry: Entry::Describe,
             context: nobody(version),
@@ -168,6 +172,11 @@ impl Runtime {
         self.inner.compiler.warm_up().await
     }
 
+    /// The CPU time of what was compiled for deploys since this was last asked, by who made them.
+    pub fn take_compile_time(&self) -> HashMap<Party, Duration> {
+        self.inner.compiler.take_spent()
+    }
+
     /// Whether code for this engine is there; whether it is whole is seen when it is loaded.
     pub fn has_code(&self, version: &VersionRef) -> bool {
         self.inner.artefacts.has_compiled(version.hash)
@@ -183,7 +192,7 @@ impl Runtime {
         if self.has_code(version) {
             return Ok(false);
         }
-        self.inner.recompiled(version, Pace::Background).await.map(|_| true)
+        self.inner.recompiled(version, Purpose::Background).await.map(|_| true)
     }
 
     /// Removes code that other engines compiled and that was not used for `keep`; gives of how many engines.
@@ -194,11 +203,22 @@ impl Runtime {
         removed.map_err(|source| RuntimeError::DataDir { path, source })
     }
 
+    /// Removes what is kept here of versions that are not among these and older than `age`; gives how many files.
+    pub async fn forget_unknown(&self, known: HashSet<VersionHash>, age: Duration) -> Result<usize, RuntimeError> {
+        let artefacts = Arc::clone(&self.inner.artefacts);
+        let path = artefacts.cache_dir().display().to_string();
+        let removed = blocking(move || artefacts.forget_unknown(&known, age)).await?;
+        removed.map_err(|source| RuntimeError::DataDir { path, source })
+    }
+
     pub fn occupancy(&self) -> Occupancy {
+        let (compiling, compile_waiting) = self.inner.compiler.used();
         Occupancy {
             running: self.inner.running.load(Relaxed),
             capacity: self.inner.capacity,
             loaded: self.inner.loaded.entry_count(),
+            compiling,
+            compile_waiting,
         }
     }
 
@@ -212,11 +232,11 @@ impl Runtime {
 }
 
 impl Inner {
-    async fn prepared(&self, source: &Source, hash: VersionHash) -> Result<Function, PrepareError> {
+    async fn prepared(&self, source: &Source, hash: VersionHash, party: Party) -> Result<Function, PrepareError> {
         if let Some(Ok(function)) = self.cached(hash).await? {
             return Ok(function);
         }
-        let code = self.compiler.compile(source, Pace::Now).await?;
+        let code = self.compiler.compile(source, Purpose::Deploy(party)).await?;
         self.keep_and_link(hash, code).await?.map_err(|error| {
             self.artefacts.forget_compiled(hash);
             PrepareError::Invalid {
@@ -225,16 +245,16 @@ impl Inner {
         })
     }
 
-    async fn reload(&self, version: &VersionRef) -> Result<Function, RuntimeError> {
+    async fn reload(&self, version: &VersionRef, party: Party) -> Result<Function, RuntimeError> {
         let hash = version.hash;
         if let Some(Ok(function)) = self.cached(hash).await? {
             return Ok(function);
         }
         tracing::info!(version = ?hash, "compiling a version again from its source");
-        self.recompiled(version, Pace::Now).await
+        self.recompiled(version, Purpose::Load(party)).await
     }
 
-    async fn recompiled(&self, version: &VersionRef, pace: Pace) -> Result<Function, RuntimeError> {
+    async fn recompiled(&self, version: &VersionRef, purpose: Purpose) -> Result<Function, RuntimeError> {
         let hash = version.hash;
         let bytes = self.artefacts.source(hash).await?;
         let source = Source { language: version.language, file_name: version.file_name.clone(), bytes };
@@ -242,7 +262,7 @@ impl Inner {
             return Err(RuntimeError::SourceMissing(hash));
         }
         let again = |source| RuntimeError::Recompile { version: hash, source: Box::new(source) };
-        let code = self.compiler.compile(&source, pace).await.map_err(again)?;
+        let code = self.compiler.compile(&source, purpose).await.map_err(again)?;
         self.keep_and_link(hash, code).await?.map_err(RuntimeError::Load)
     }
 

@@ -1,8 +1,11 @@
 //! Taking over what a lost node left behind. What becomes of a task is not decided here: claiming only moves its lease.
 
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use pleat_domain::{Raw, Task, TaskId, TenantId};
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, FromRow, PgPool, Row};
+use sqlx::{AssertSqlSafe, FromRow, PgConnection, PgPool, Row};
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -26,11 +29,37 @@ pub struct Claimed {
     pub given_back: bool,
 }
 
+/// Tasks that this node cannot read, mostly because a newer one wrote them. They are left to nodes that can, and must not
+/// stand in the way of those that can be read here.
+#[derive(Default)]
+pub(crate) struct Unreadable(Mutex<HashSet<Uuid>>);
+
+impl Unreadable {
+    /// So many are never there at once; what is forgotten is found again.
+    const MOST: usize = 10_000;
+
+    fn ids(&self) -> Vec<Uuid> {
+        self.lock().iter().copied().collect()
+    }
+
+    fn add(&self, ids: &[Uuid]) {
+        let mut known = self.lock();
+        if known.len() + ids.len() > Self::MOST {
+            known.clear();
+        }
+        known.extend(ids);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<Uuid>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Leased to a node that gave no sign of life for the length of a lease, to an epoch that is over, or to nobody. They are
 /// found first and locked then, if nobody has claimed them in between: of a row that has changed, Postgres checks the
 /// conditions on the row itself again, but not what `NOT EXISTS` says of other tables.
 const LOST: &str = "SELECT t.tenant_id, t.id, t.lease_owner AS before
-    FROM (SELECT l.tenant_id, l.id, l.lease_owner, l.lease_epoch FROM tasks l WHERE l.state IN (0, 1) AND NOT EXISTS (
+    FROM (SELECT l.tenant_id, l.id, l.lease_owner, l.lease_epoch FROM tasks l WHERE l.state IN (0, 1) AND l.id <> ALL ($5) AND NOT EXISTS (
               SELECT FROM nodes n
               WHERE n.id = l.lease_owner AND n.epoch = l.lease_epoch AND n.beat_at > now() - make_interval(secs => $3))
           LIMIT $4) found
@@ -44,16 +73,50 @@ const OWN: &str = "SELECT t.tenant_id, t.id, t.lease_owner AS before FROM tasks 
     AND t.state IN (0, 1) AND t.lease_owner = $1 AND t.lease_epoch = $2 FOR UPDATE OF t";
 
 /// Some of the tasks that nobody holds any more.
-pub(crate) async fn lost(pool: &PgPool, lease: &Lease) -> Result<Vec<Claimed>, StoreError> {
-    let own = lease.current();
-    let rows = sqlx::query(AssertSqlSafe(statement(LOST)))
-        .bind(own.node)
-        .bind(own.epoch)
-        .bind(lease.seconds())
-        .bind(PORTION)
-        .fetch_all(pool)
-        .await?;
-    rows.iter().map(claimed).collect()
+pub(crate) async fn lost(pool: &PgPool, lease: &Lease, unreadable: &Unreadable) -> Result<Vec<Claimed>, StoreError> {
+    loop {
+        let own = lease.current();
+        // What cannot be read is let go again before anybody sees that it was claimed: nothing here would end it.
+        let mut transaction = pool.begin().await?;
+        let rows = sqlx::query(AssertSqlSafe(statement(LOST)))
+            .bind(own.node)
+            .bind(own.epoch)
+            .bind(lease.seconds())
+            .bind(PORTION)
+            .bind(unreadable.ids())
+            .fetch_all(&mut *transaction)
+            .await?;
+        let (mut tasks, mut bad) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in &rows {
+            match claimed(row) {
+                Ok(claimed) => tasks.push(claimed),
+                Err(error) => {
+                    let id: Uuid = row.try_get("id")?;
+                    let task = TaskId::from_uuid(id);
+                    tracing::error!(task.id = %task, error = &error as &dyn std::error::Error, "a lost task cannot be read");
+                    bad.push(id);
+                }
+            }
+        }
+        let_go(&mut transaction, own.node, &bad).await?;
+        transaction.commit().await?;
+        unreadable.add(&bad);
+        if !tasks.is_empty() || rows.is_empty() {
+            return Ok(tasks);
+        }
+    }
+}
+
+async fn let_go(connection: &mut PgConnection, node: Uuid, tasks: &[Uuid]) -> Result<(), StoreError> {
+    if !tasks.is_empty() {
+        sqlx::query("UPDATE tasks SET lease_owner = $1 WHERE id = ANY ($2) AND lease_owner = $3")
+            .bind(Uuid::nil())
+            .bind(tasks)
+            .bind(node)
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// The same task once more, if it is still this node's.

@@ -9,6 +9,8 @@ pub struct StoreConfig {
     pub url: String,
     /// How long tasks, events, logs and aliases are kept, counted from the task's creation.
     pub retention: Duration,
+    /// How many versions that are no longer active are kept of each function, once no task can be on them.
+    pub versions: u32,
     /// Connections for reads and for the control API.
     pub readers: u32,
     /// Group-commit writers, one connection each.
@@ -30,6 +32,7 @@ impl StoreConfig {
         Self {
             url: url.into(),
             retention: Duration::from_secs(24 * 60 * 60),
+            versions: 20,
             readers: 8,
             writers: 2,
             batch: 256,
@@ -46,6 +49,7 @@ impl fmt::Debug for StoreConfig {
         formatter
             .debug_struct("StoreConfig")
             .field("retention", &self.retention)
+            .field("versions", &self.versions)
             .field("readers", &self.readers)
             .field("writers", &self.writers)
             .field("batch", &self.batch)

@@ -20,6 +20,7 @@ mod home;
 mod lock_file;
 mod packages;
 mod probe;
+mod running;
 mod server;
 mod settings;
 mod source;
@@ -38,6 +39,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub use self::error::EmbeddedError;
 use self::home::Home;
+pub use self::running::{PrivateCluster, private_cluster};
 use self::server::Server;
 use self::source::{Found, Source};
 

@@ -1,8 +1,8 @@
-//! A look at a database from outside, for `pleat doctor`: nothing is changed, nothing has to be there.
+//! A look at a database from outside, for `pleat doctor` and before a start: nothing is changed, nothing has to be there.
 
 use std::time::Duration;
 
-use sqlx::{Connection, FromRow};
+use sqlx::{Connection, FromRow, PgConnection};
 use time::OffsetDateTime;
 
 use crate::connect;
@@ -64,11 +64,7 @@ pub async fn inspect(url: &str) -> Result<Inspection, StoreError> {
     } else {
         None
     };
-    let master_key_check = if facts.has_master_key {
-        sqlx::query_scalar("SELECT sealed FROM master_key_check").fetch_optional(&mut connection).await?
-    } else {
-        None
-    };
+    let master_key_check = if facts.has_master_key { kept(&mut connection).await? } else { None };
     // The answers are in; a lost goodbye changes nothing.
     let _ = connection.close().await;
     Ok(Inspection {
@@ -81,4 +77,19 @@ pub async fn inspect(url: &str) -> Result<Inspection, StoreError> {
         master_key_check,
         clock_skew: skew.unsigned_abs(),
     })
+}
+
+/// What only the holder of the platform's master key can read; `None` before the first start. For a node that starts: one
+/// with another key must not even bring the schema up to date.
+pub async fn master_key_check(url: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut connection = connect::owner(&connect::options(url)?).await?;
+    let is_there: bool =
+        sqlx::query_scalar("SELECT to_regclass('master_key_check') IS NOT NULL").fetch_one(&mut connection).await?;
+    let sealed = if is_there { kept(&mut connection).await? } else { None };
+    let _ = connection.close().await;
+    Ok(sealed)
+}
+
+async fn kept(connection: &mut PgConnection) -> Result<Option<Vec<u8>>, StoreError> {
+    Ok(sqlx::query_scalar("SELECT sealed FROM master_key_check").fetch_optional(connection).await?)
 }

@@ -4,6 +4,7 @@
 //! only through the [`Writer`], which commits many of them at once. Nothing here knows a wire format or runs a
 //! function.
 
+mod caller_usage;
 mod card_keys;
 mod claim;
 mod config;
@@ -12,6 +13,7 @@ pub mod embedded;
 mod ending;
 mod error;
 mod inspect;
+mod limit_columns;
 mod maintenance;
 mod master_key_check;
 mod migrate;
@@ -21,16 +23,18 @@ mod platform;
 mod push;
 mod rows;
 mod store;
+mod sweep;
 mod tenant_store;
 mod usage;
 mod wake;
 mod writer;
 
+pub use caller_usage::CallerUsageRow;
 pub use card_keys::CardKeyRow;
 pub use claim::Claimed;
 pub use config::StoreConfig;
 pub use error::StoreError;
-pub use inspect::{Inspection, inspect};
+pub use inspect::{Inspection, inspect, master_key_check};
 pub use maintenance::Maintenance;
 pub use node::{NodeId, Standing};
 pub use platform::{KeyRecord, NewKey};

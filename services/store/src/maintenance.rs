@@ -1,5 +1,5 @@
 //! Retention: partitions ahead of time, unfinished tasks ended, old partitions dropped, aliases after them, and values
-//! whose time is up; usage is kept longer.
+//! whose time is up; versions that nobody can need; usage is kept longer.
 
 use std::time::Duration;
 
@@ -9,10 +9,12 @@ use time::OffsetDateTime;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::caller_usage;
 use crate::ending;
 use crate::error::StoreError;
 use crate::node::Ticks;
 use crate::partitions;
+use crate::sweep;
 use crate::tenant_store::guards;
 use crate::usage;
 
@@ -33,6 +35,10 @@ pub struct Maintenance {
     pub aliases: u64,
     /// Values of functions that have expired.
     pub values: u64,
+    /// Versions that were switched off long ago.
+    pub versions: u64,
+    /// Sources that no version had any more.
+    pub sources: u64,
 }
 
 /// What maintenance works with.
@@ -41,6 +47,8 @@ pub(crate) struct Keeper {
     pub(crate) options: PgConnectOptions,
     pub(crate) pool: PgPool,
     pub(crate) retention: Duration,
+    /// Versions that are kept of each function as a way back.
+    pub(crate) versions: u32,
 }
 
 impl Keeper {
@@ -64,10 +72,16 @@ impl Keeper {
             .bind(usage::KEPT_DAYS)
             .execute(&self.pool)
             .await?;
+        sqlx::query("DELETE FROM caller_usage WHERE day < $1::date - $2::int")
+            .bind(now.date())
+            .bind(caller_usage::KEPT_DAYS)
+            .execute(&self.pool)
+            .await?;
         let long_ago = partitions::bound(now - time::Duration::days(guards::KEPT_DAYS));
         self.forget("DELETE FROM guard_findings WHERE id < $1", long_ago).await?;
         let values = self.sweep_values().await?;
-        Ok(Maintenance { created, dropped, expired, aliases, values })
+        let (versions, sources) = sweep::sweep(&self.pool, now, self.retention, self.versions).await?;
+        Ok(Maintenance { created, dropped, expired, aliases, values, versions, sources })
     }
 
     /// Expired values are invisible at once; here they are taken away, and no longer count.

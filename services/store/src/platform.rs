@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::{self, StoreError};
+use crate::limit_columns::{LimitColumns, stored, stored_bytes};
 use crate::store::Store;
 use crate::wake::Wake;
 
@@ -117,7 +118,8 @@ impl Store {
     pub async fn key(&self, id: &str) -> Result<Option<KeyRecord>, StoreError> {
         let row = sqlx::query_as::<_, KeyRow>(
             "SELECT id, tenant_id, mac, scopes, label, last_four, created_at, created_by, expires_at,
-               revoked_at, requests_per_minute, concurrent_tasks
+               revoked_at, requests_per_minute, concurrent_tasks, cpu_ms_per_minute, cpu_ms_per_day,
+               stored_bytes_per_day
              FROM pleat_key($1)",
         )
         .bind(id)
@@ -153,8 +155,8 @@ pub(crate) async fn insert_key(
 ) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO api_keys (id, tenant_id, mac, scopes, label, last_four, created_by, expires_at,
-           requests_per_minute, concurrent_tasks)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+           requests_per_minute, concurrent_tasks, cpu_ms_per_minute, cpu_ms_per_day, stored_bytes_per_day)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     )
     .bind(&key.id)
     .bind(tenant.map(|tenant| tenant.as_uuid()))
@@ -166,6 +168,9 @@ pub(crate) async fn insert_key(
     .bind(key.expires_at)
     .bind(key.limits.requests_per_minute.map(stored))
     .bind(key.limits.concurrent_tasks.map(stored))
+    .bind(key.limits.cpu_ms_per_minute.map(stored))
+    .bind(key.limits.cpu_ms_per_day.map(stored))
+    .bind(key.limits.stored_bytes_per_day.map(stored_bytes))
     .execute(connection)
     .await
     .map_err(|error| match error::constraint(&error) {
@@ -173,11 +178,6 @@ pub(crate) async fn insert_key(
         _ => error.into(),
     })?;
     Ok(())
-}
-
-/// Larger than any limit that is asked for.
-fn stored(most: u32) -> i32 {
-    i32::try_from(most).unwrap_or(i32::MAX)
 }
 
 #[derive(FromRow)]
@@ -210,8 +210,8 @@ pub(crate) struct KeyRow {
     created_by: String,
     expires_at: Option<OffsetDateTime>,
     revoked_at: Option<OffsetDateTime>,
-    requests_per_minute: Option<i32>,
-    concurrent_tasks: Option<i32>,
+    #[sqlx(flatten)]
+    limits: LimitColumns,
 }
 
 impl KeyRow {
@@ -227,10 +227,7 @@ impl KeyRow {
             created_by: self.created_by,
             expires_at: self.expires_at,
             revoked_at: self.revoked_at,
-            limits: KeyLimits {
-                requests_per_minute: self.requests_per_minute.map(i32::unsigned_abs),
-                concurrent_tasks: self.concurrent_tasks.map(i32::unsigned_abs),
-            },
+            limits: self.limits.limits(),
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use crate::claim::{self, Claimed};
+use crate::claim::{self, Claimed, Unreadable};
 use crate::config::StoreConfig;
 use crate::connect::{self, Role};
 use crate::error::StoreError;
@@ -39,6 +39,7 @@ struct Shared {
     readers: PgPool,
     keeper: Keeper,
     lease: Arc<Lease>,
+    unreadable: Unreadable,
     bell: Arc<Bell>,
     writer: Writer,
     tracker: TaskTracker,
@@ -66,7 +67,7 @@ impl Store {
         owner.close().await?;
         let readers = connect::pool(&options, Role::App, config.readers.max(1)).await?;
         let keepers = connect::pool(&options, Role::Writer, KEEPERS).await?;
-        let keeper = Keeper { options, pool: keepers, retention: config.retention };
+        let keeper = Keeper { options, pool: keepers, retention: config.retention, versions: config.versions };
         keeper.maintain(OffsetDateTime::now_utc()).await?;
         let lease = Arc::new(Lease::take(&keeper.pool, config.lease).await?);
 
@@ -77,7 +78,9 @@ impl Store {
         tracker.spawn(node::lapse_loop(lease.clone(), stop.clone()));
         tracker.spawn(keeper.clone().run(stop.clone()));
         let _stop_on_drop = stop.clone().drop_guard();
-        Ok(Self { shared: Arc::new(Shared { readers, keeper, lease, bell, writer, tracker, stop, _stop_on_drop }) })
+        let unreadable = Unreadable::default();
+        let shared = Shared { readers, keeper, lease, unreadable, bell, writer, tracker, stop, _stop_on_drop };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Stops the loops, writes what is queued, and leaves the nodes. Later commits are refused.
@@ -142,7 +145,7 @@ impl Store {
 
     /// Leases some of the tasks that nobody holds any more to this node, which must then run or end them.
     pub async fn claim_lost(&self) -> Result<Vec<Claimed>, StoreError> {
-        claim::lost(&self.shared.keeper.pool, &self.shared.lease).await
+        claim::lost(&self.shared.keeper.pool, &self.shared.lease, &self.shared.unreadable).await
     }
 
     /// A claimed task as it is now; `None` when it is no longer this node's.

@@ -117,7 +117,7 @@ impl TenantStore {
         .await?;
         transaction.commit().await?;
         let read = |row: SkillRow| {
-            let skill = SkillName::parse_skill(&row.skill).map_err(|_| StoreError::Corrupt { what: "skill name" })?;
+            let skill = SkillName::parse_counted(&row.skill).map_err(|_| StoreError::Corrupt { what: "skill name" })?;
             Ok((row.day, skill, row.counts.usage()))
         };
         rows.into_iter().map(read).collect()

@@ -34,7 +34,13 @@ async fn a_key_may_have_limits_of_its_own() {
     let create = ["keys", "create", "--scopes", "invoke", "--rate", "60", "--concurrent", "4", "--json"];
     let made = tenant.pleat(&create).await.ok().json();
     assert_eq!((made["requestsPerMinute"].as_u64(), made["concurrentTasks"].as_u64()), (Some(60), Some(4)), "{made}");
+    let budgets = ["--cpu-per-minute", "500", "--cpu-per-day", "900", "--bytes-per-day", "5000000000"];
+    let create: Vec<&str> = ["keys", "create", "--scopes", "invoke", "--json"].into_iter().chain(budgets).collect();
+    let made = tenant.pleat(&create).await.ok().json();
+    let shown = ["cpuMsPerMinute", "cpuMsPerDay", "storedBytesPerDay"].map(|name| made[name].as_u64());
+    assert_eq!(shown, [Some(500), Some(900), Some(5_000_000_000)], "{made}");
     tenant.pleat(&["keys", "create", "--scopes", "invoke", "--rate", "0"]).await.failed(2);
+    tenant.pleat(&["keys", "create", "--scopes", "invoke", "--bytes-per-day", "0"]).await.failed(2);
 }
 
 #[tokio::test]

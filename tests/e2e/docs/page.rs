@@ -31,6 +31,9 @@ impl Page {
         let docs = docs.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
         names.extend(docs.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")));
         names.push("docs/guardrails/README.md".to_owned());
+        // What those of the templates say is tried in tests/e2e/authoring.
+        let sdk = ["js", "python", "rust", "examples/behaviours"];
+        names.extend(sdk.map(|part| format!("functions-sdk/{part}/README.md")));
         names.sort();
         names.into_iter().map(Self::read).collect()
     }

@@ -8,7 +8,7 @@ use pleat_domain::{Scope, Scopes, TenantSlug};
 use pleat_engine::{Engine, EngineConfig, MasterKey};
 use pleat_gateway::server::Server;
 use pleat_gateway::{App, GatewayConfig, Metrics};
-use pleat_runtime::{PoolSize, Runtime, RuntimeConfig};
+use pleat_runtime::{CompileLimits, PoolSize, Runtime, RuntimeConfig};
 use pleat_store::{Store, StoreConfig};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -38,6 +38,7 @@ fn runtime_config(directory: &tempfile::TempDir, instances: u32) -> RuntimeConfi
     config.pool = PoolSize { instances };
     // Other tests compete for the machine; the limit on CPU time stays.
     config.compile.wall = DEPLOY_PATIENCE;
+    config.compile.wait = DEPLOY_PATIENCE;
     config
 }
 
@@ -95,12 +96,21 @@ impl TestServer {
     /// On a runtime of its own that may take long to compile: this build of the compiler is not optimised, and needs
     /// three times what the one that is shipped does.
     pub async fn start_patient() -> (Self, tempfile::TempDir) {
+        let (server, _, directory) = Self::start_compiling(|compile| compile.cpu = DEPLOY_PATIENCE, |_| {}).await;
+        (server, directory)
+    }
+
+    /// On a runtime of its own that compiles within these limits.
+    pub async fn start_compiling(
+        limits: impl FnOnce(&mut CompileLimits),
+        engine_config: impl FnOnce(&mut EngineConfig),
+    ) -> (Self, Runtime, tempfile::TempDir) {
         let directory = tempfile::tempdir().expect("a directory for artefacts");
         let mut config = runtime_config(&directory, 8);
-        config.compile.cpu = DEPLOY_PATIENCE;
+        limits(&mut config.compile);
         let runtime = Runtime::start(config).expect("the runtime starts");
         let store = StoreConfig::new(database().await);
-        (Self::put_together(store, runtime, |_| {}, |_| {}).await, directory)
+        (Self::put_together(store, runtime.clone(), engine_config, |_| {}).await, runtime, directory)
     }
 
     async fn put_together(

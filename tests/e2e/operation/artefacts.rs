@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::harness::TestServer;
 use crate::harness::dev::{Dev, Server};
 use crate::harness::project::Project;
 
@@ -62,4 +63,29 @@ async fn another_engines_code_is_made_again_in_the_background_and_kept_for_a_whi
     assert!(versions.iter().all(|version| made.contains(version)), "all of them are there: {made:?} {versions:?}");
     assert_eq!(code(&recent).len(), versions.len(), "the old ones stay for a way back");
     assert!(!ancient.exists(), "those that nobody used for long do not");
+}
+
+#[tokio::test]
+async fn files_of_deploys_that_failed_and_of_versions_that_are_gone_are_removed() {
+    let (server, _runtime, directory) = TestServer::start_alone().await;
+    server.deploy_echo().await;
+    let files = || {
+        let names = |place: std::path::PathBuf| {
+            let entries = std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap());
+            entries.filter(|entry| entry.path().is_file()).map(|entry| entry.file_name().into_string().unwrap())
+        };
+        let cache = std::fs::read_dir(directory.path().join("cache")).unwrap().next().unwrap().unwrap().path();
+        let all = names(directory.path().join("artefacts")).chain(names(cache));
+        all.filter(|name| name.len() > 64).collect::<std::collections::BTreeSet<_>>()
+    };
+    let before = files();
+    assert_eq!(before.len(), 3, "a source, its code, and the code's digest: {before:?}");
+    let unfit = crate::harness::answering(&serde_json::json!({ "description": "x", "input": { "type": 7 } }), "1");
+    let (status, refused) = server.try_deploy("f.wat", unfit, "&name=unfit").await;
+    assert_eq!(status, 422, "{refused}");
+    assert!(files().len() > before.len());
+    assert_eq!(server.engine.tidy(std::time::Duration::from_secs(3_600)).await.unwrap(), 0, "it may be under way");
+    assert!(server.engine.tidy(std::time::Duration::ZERO).await.unwrap() > 0);
+    assert_eq!(files(), before);
+    assert_eq!(server.http(&server.invoke, "echo", serde_json::json!(1)).await.0, 200);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use pleat_domain::Plan;
 use serde_json::{Value, json};
 
 use crate::harness::binary::{Ran, command, run};
@@ -138,4 +139,15 @@ async fn secrets_are_not_shown() {
         }
         assert!(ran.stdout.contains("db.example/agents"), "the place is shown: {ran:?}");
     }
+}
+
+#[test]
+fn the_committed_file_shows_every_key_of_a_plan() {
+    let standard = Plan { request_burst: Some(6_000), ..Plan::STANDARD };
+    let file = default_file();
+    let lines = file.lines().skip_while(|line| *line != "# [plans.standard]").take_while(|line| line.starts_with('#'));
+    let pairs = lines.filter_map(|line| line.strip_prefix("# ")?.split_once(" = "));
+    let shown: serde_json::Map<String, Value> =
+        pairs.map(|(name, value)| (name.to_owned(), serde_json::from_str(value).unwrap())).collect();
+    assert_eq!(Value::Object(shown), serde_json::to_value(standard).unwrap());
 }

@@ -69,10 +69,19 @@ fn the_compose_file_starts_the_same_binary_on_a_real_database() {
     let environment = pleat["environment"].as_object().unwrap();
     assert!(environment["PLEAT_MASTER_KEY"].as_str().unwrap().starts_with("${PLEAT_MASTER_KEY:?"), "it must be given");
     assert!(environment["DATABASE_URL"].as_str().unwrap().contains("@database/"));
+    // Without this there may be swap, and instances are reset the slow way: services/runtime/src/swap.rs.
+    assert_eq!(pleat["mem_limit"], pleat["memswap_limit"]);
+    let limit = pleat["mem_limit"].as_str().and_then(|text| text.strip_suffix('g')).unwrap().parse::<u64>().unwrap();
+    fits(environment["PLEAT_RUNTIME_COMPILE_MEMORY_MIB"].as_u64().unwrap(), limit * 1_024);
     for volume in pleat["volumes"].as_array().unwrap() {
         let name = volume.as_str().unwrap().split(':').next().unwrap();
         assert!(compose["volumes"].get(name).is_some(), "{name}");
     }
+}
+
+/// Two compilations at once leave the server half a gigabyte; the largest honest one takes as much.
+fn fits(one_compilation: u64, limit: u64) {
+    assert!(one_compilation >= 1_024 && 2 * one_compilation + 512 <= limit, "{one_compilation} of {limit} MiB");
 }
 
 #[tokio::test]
@@ -104,6 +113,8 @@ async fn the_manifests_fit_together_and_their_configuration_is_taken() {
     let text = one("ConfigMap")["data"]["pleat.toml"].as_str().unwrap();
     let path = crate::harness::project::write(&project.path, "map.toml", text);
     let values = project.pleat(&["config", "--json", "--config", &path]).await.ok().json()["values"].take();
+    let limit = container["resources"]["limits"]["memory"].as_str().and_then(|text| text.strip_suffix("Gi")).unwrap();
+    fits(values["runtime.compile_memory_mib"]["value"].as_u64().unwrap(), limit.parse::<u64>().unwrap() * 1_024);
     let drain = values["server.drain_seconds"]["value"].as_u64().unwrap();
     assert!(grace >= drain + 5 + 30, "preStop, drain and the last writes fit into {grace} s");
     let ports: Vec<_> =

@@ -6,6 +6,7 @@ use sqlx::{Connection, PgConnection};
 use super::serving::{MASTER, Serving};
 use crate::harness::binary::{command, run};
 use crate::harness::database;
+use crate::harness::dev::Dev;
 use crate::harness::project::Project;
 
 /// Verdict and words of a check.
@@ -67,6 +68,18 @@ async fn what_is_wrong_fails_with_advice_and_without_secrets() {
     }
     assert!(!found.to_string().contains("hunter2") && !talk.contains("hunter2"), "{found} {talk}");
     assert!(talk.contains("checks failed") && talk.contains("pleat doctor"), "{talk}");
+}
+
+#[tokio::test]
+async fn a_private_database_that_runs_is_looked_at_too() {
+    let dev = Dev::start(Project::started_before().await).await;
+    let project = dev.project();
+    let (code, found, talk) = doctor(project, &["--listen", "127.0.0.1:0"], &[]).await;
+    assert_eq!(code, 0, "{found} {talk}");
+    assert_eq!((check(&found, "schema").0, check(&found, "master key of the database").0), ("ok", "ok"), "{found}");
+    let wrong = "0f".repeat(32);
+    let (code, found, _) = doctor(project, &["--listen", "127.0.0.1:0"], &[("PLEAT_MASTER_KEY", &wrong)]).await;
+    assert_eq!((code, check(&found, "master key of the database").0), (1, "fail"), "{found}");
 }
 
 #[tokio::test]

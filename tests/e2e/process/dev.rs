@@ -123,6 +123,20 @@ async fn an_interrupted_first_start_is_finished_by_the_next() {
 }
 
 #[tokio::test]
+async fn the_demo_tenant_has_a_pipeline_and_a_guardrail() {
+    let dev = Dev::start(Project::started_before().await).await;
+    let welcome = dev.pleat(&["call", "pipeline:welcome", r#"{"name":"Ada","city":"Oslo"}"#]).await.ok().stdout;
+    let welcome: serde_json::Value = serde_json::from_str(&welcome).unwrap();
+    assert_eq!(welcome, serde_json::json!({ "greeting": "Hello, Ada!", "weather": "snow" }));
+    let redacted = dev.pleat(&["call", "hello", r#"{"name":"jane.doe@example.com"}"#]).await.ok();
+    assert!(redacted.stdout.contains("[EMAIL_1]"), "{redacted:?}");
+    dev.pleat(&["guard", "rm", "--skill", "hello"]).await.ok();
+    let dev = Dev::start(dev.stop("TERM").await.0).await;
+    let plain = dev.pleat(&["call", "hello", r#"{"name":"jane.doe@example.com"}"#]).await.ok();
+    assert!(plain.stdout.contains("jane.doe@example.com"), "what was taken away stays away: {plain:?}");
+}
+
+#[tokio::test]
 async fn what_was_done_to_the_examples_stays_done() {
     let dev = Dev::start(Project::started_before().await).await;
     let fixture = crate::harness::root().join("tests/fixtures/minimal.wat").display().to_string();

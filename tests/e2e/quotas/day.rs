@@ -4,7 +4,7 @@ use pleat_domain::{Plan, PlanName};
 use pleat_store::StoreConfig;
 use serde_json::json;
 
-use super::{FREE, Refusal, call, echo, limited, most, until_refused};
+use super::{FREE, Refusal, call, echo, limited, most, neighbour, until_refused};
 use crate::harness::{TestServer, database, fixture};
 
 const DAY: u64 = 24 * 60 * 60;
@@ -18,6 +18,8 @@ async fn cpu_time_of_failed_calls_counts_and_a_restart_does_not_give_it_back() {
         TestServer::start_on(StoreConfig::new(database.as_str()), adjust, |_| {}).await
     };
     let server = start().await;
+    // Who deploys it first pays for compiling it.
+    neighbour(&server).await;
     server.deploy_probe().await;
     let (status, failed) = server.http(&server.invoke, "probe", json!({ "do": "spin" })).await;
     assert_eq!((status, &failed["reason"]), (504, &json!("cpu_limit")), "{failed}");

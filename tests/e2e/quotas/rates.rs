@@ -1,6 +1,9 @@
 //! Requests per minute: of a tenant, of a key, of callers without one.
 
+use std::time::{Duration, Instant};
+
 use pleat_domain::Plan;
+use pleat_domain::key::ApiKey;
 use reqwest::Method;
 use serde_json::json;
 
@@ -90,6 +93,43 @@ async fn callers_without_a_key_have_a_part_of_their_own() {
         assert_eq!(call(&server, "acme", &server.invoke, "probe", &echo(1)).await.status(), 200);
     }
     until_served(ask).await;
+}
+
+#[tokio::test]
+async fn made_up_keys_and_tokens_have_a_rate_of_their_own() {
+    let plan = Plan { anonymous_requests_per_minute: most(60), request_burst: Some(5), ..FREE };
+    let server = limited(plan).await;
+    server.deploy_probe().await;
+    let ask = async |key: &str| call(&server, "acme", key, "probe", &echo(1)).await;
+    assert_eq!(ask(&server.invoke).await.status(), 200);
+    let made_up = |number: u8| ApiKey::from_entropy(&[number; 64]).reveal();
+    let mut refused = Vec::new();
+    for number in 0..8 {
+        refused.push(Refusal::of(ask(&made_up(number)).await).await);
+    }
+    assert_eq!(refused[0].status, 401, "{refused:?}");
+    refused.last().unwrap().is_limit("unproven_requests_per_minute", 60, 1);
+    let token = "eyJhbGciOiJFZERTQSJ9.e30.AAAA";
+    until_limited(async || ask(token).await).await.is_limit("unproven_requests_per_minute", 60, 1);
+    // Callers without a key have their own part, and who was here before is looked up again meanwhile: that a key was
+    // found is remembered for less than this.
+    assert_eq!(ask("").await.status(), 200);
+    let began = Instant::now();
+    for number in (8..=u8::MAX).cycle().take_while(|_| began.elapsed() < Duration::from_secs(2)) {
+        assert_ne!(ask(&made_up(number)).await.status(), 200);
+        assert_eq!(ask(&server.invoke).await.status(), 200);
+    }
+}
+
+/// Asks until it is told to wait.
+async fn until_limited(ask: impl AsyncFn() -> reqwest::Response) -> Refusal {
+    for _ in 0..20 {
+        let refusal = Refusal::of(ask().await).await;
+        if refusal.status == 429 {
+            return refusal;
+        }
+    }
+    panic!("nothing was refused");
 }
 
 #[tokio::test]

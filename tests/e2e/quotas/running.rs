@@ -52,8 +52,9 @@ async fn cpu_time_that_is_used_up_comes_back_with_the_next_window() {
         |_| {},
     )
     .await;
-    server.deploy_probe().await;
+    // Who deploys it first pays for compiling it.
     let other = neighbour(&server).await;
+    server.deploy_probe().await;
     let work = json!({ "do": "work", "ms": 50 });
     let refusal = until_refused(async || call(&server, "acme", &server.invoke, "probe", &work).await).await;
     refusal.is_limit("cpu_ms_per_minute", 5, 3);

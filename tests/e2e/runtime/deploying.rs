@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pleat_domain::{CallLimits, Manifest, Reason};
 use pleat_runtime::{
-    Language, Outcome, PoolSize, PrepareError, Runtime, RuntimeConfig, RuntimeError, Source, VersionRef,
+    Language, Outcome, Party, PoolSize, PrepareError, Runtime, RuntimeConfig, RuntimeError, Source, VersionRef,
 };
 use serde_json::json;
 
@@ -28,12 +28,12 @@ fn small(directory: &std::path::Path) -> Runtime {
 #[tokio::test]
 async fn the_manifest_comes_out_of_the_code() {
     let runtime = crate::harness::runtime();
-    runtime.prepare(&probe()).await.unwrap();
-    let manifest = Manifest::parse(&runtime.describe(&probe().version()).await.unwrap()).unwrap();
+    runtime.prepare(&probe(), Party::default()).await.unwrap();
+    let manifest = Manifest::parse(&runtime.describe(&probe().version(), Party::default()).await.unwrap()).unwrap();
     assert_eq!((manifest.description.as_str(), manifest.title.as_deref()), ("Does what its input says", Some("Probe")));
     let endless = minimal("describe", "(loop (br 0)) (unreachable)");
-    runtime.prepare(&endless).await.unwrap();
-    let failure = runtime.describe(&endless.version()).await.unwrap_err();
+    runtime.prepare(&endless, Party::default()).await.unwrap();
+    let failure = runtime.describe(&endless.version(), Party::default()).await.unwrap_err();
     assert_eq!(
         (failure.reason, failure.message.as_str()),
         (Reason::CpuLimit, "`describe` used more than 1000 ms of CPU time")
@@ -131,19 +131,19 @@ async fn the_child_lives_under_its_limits() {
         Runtime::start(config).unwrap()
     };
     let hungry = limited(|config| config.compile.memory_bytes = 64 << 20);
-    let refused = hungry.prepare(&probe()).await;
+    let refused = hungry.prepare(&probe(), Party::default()).await;
     assert!(matches!(refused, Err(PrepareError::OutOfMemory)), "{refused:?}");
     let hasty = limited(|config| config.compile.wall = Duration::from_millis(1));
-    let refused = hasty.prepare(&probe()).await;
+    let refused = hasty.prepare(&probe(), Party::default()).await;
     assert!(matches!(refused, Err(PrepareError::Starved)), "the machine's fault, not the source's: {refused:?}");
     // The script engine comes first, and a second is not enough for it.
     let hurried = limited(|config| config.compile.cpu = Duration::from_secs(1));
     let script =
         Source { language: Language::JavaScript, file_name: "x.js".into(), bytes: "export default () => 1".into() };
-    let refused = hurried.prepare(&script).await;
+    let refused = hurried.prepare(&script, Party::default()).await;
     assert!(matches!(refused, Err(PrepareError::TimedOut)), "{refused:?}");
     let missing = limited(|config| config.compiler = vec!["/no/such/program".into()]);
-    let refused = missing.prepare(&probe()).await;
+    let refused = missing.prepare(&probe(), Party::default()).await;
     assert!(matches!(refused, Err(PrepareError::Child { .. })), "{refused:?}");
 }
 
@@ -159,7 +159,7 @@ async fn code_that_is_damaged_or_missing_is_compiled_again() {
     let directory = tempfile::tempdir().unwrap();
     let source = minimal("", "");
     let first = small(directory.path());
-    first.prepare(&source).await.unwrap();
+    first.prepare(&source, Party::default()).await.unwrap();
     let code = std::fs::read_dir(directory.path().join("cache")).unwrap().next().unwrap().unwrap().path();
     let code = code.join(format!("{}.cwasm", source.hash().to_hex()));
     for damage in [&b"garbage"[..], &std::fs::read(&code).unwrap()[..1000]] {
@@ -171,7 +171,7 @@ async fn code_that_is_damaged_or_missing_is_compiled_again() {
     }
     std::fs::remove_file(&code).unwrap();
     let again = small(directory.path());
-    again.load(&source.version()).await.unwrap();
+    again.load(&source.version(), Party::default()).await.unwrap();
     assert!(code.exists());
 }
 
@@ -179,12 +179,12 @@ async fn code_that_is_damaged_or_missing_is_compiled_again() {
 async fn a_version_without_its_source_is_missed() {
     let runtime = crate::harness::runtime();
     let unknown = VersionRef { hash: component("never prepared").hash(), ..probe().version() };
-    let error = runtime.load(&unknown).await.unwrap_err();
+    let error = runtime.load(&unknown, Party::default()).await.unwrap_err();
     assert!(
         matches!(&error, RuntimeError::Shared(error) if matches!(**error, RuntimeError::SourceMissing(_))),
         "{error:?}"
     );
-    assert_eq!(runtime.describe(&unknown).await.unwrap_err().reason, Reason::Internal);
+    assert_eq!(runtime.describe(&unknown, Party::default()).await.unwrap_err().reason, Reason::Internal);
 }
 
 #[tokio::test]

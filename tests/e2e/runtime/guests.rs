@@ -19,10 +19,10 @@ fn narrow(directory: &std::path::Path) -> Runtime {
 }
 
 async fn start(runtime: &Runtime, input: Value, cancel: &CancellationToken) -> Call {
-    runtime.prepare(&probe()).await.unwrap();
+    runtime.prepare(&probe(), Party::default()).await.unwrap();
     Call {
         party: Party::default(),
-        function: runtime.load(&probe().version()).await.unwrap(),
+        function: runtime.load(&probe().version(), Party::default()).await.unwrap(),
         entry: handle(&input),
         context: context(),
         limits: CallLimits::MOST,

@@ -104,8 +104,8 @@ async fn call(gate: &Gate, input: Value, limits: CallLimits, cancel: Cancellatio
     let source =
         Source { language: Language::Component, file_name: "reach.wasm".into(), bytes: fixture("reach.wasm").into() };
     let runtime = crate::harness::runtime();
-    runtime.prepare(&source).await.unwrap();
-    let function = runtime.load(&source.version()).await.unwrap();
+    runtime.prepare(&source, Party::default()).await.unwrap();
+    let function = runtime.load(&source.version(), Party::default()).await.unwrap();
     let host = Box::new(gate.clone());
     let (party, entry) = (Party::default(), handle(&input));
     runtime.call(Call { party, function, entry, context: context(), limits, host, cancel }).await

@@ -9,6 +9,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::commands::limits::LimitArgs;
 use crate::commands::{Context, parse};
 use crate::output::{Table, moment};
 use crate::target::Role;
@@ -32,7 +33,9 @@ pub struct IssuersArgs {
 #[derive(Subcommand)]
 enum IssuersCommand {
     /// Register an issuer, with its public keys or the URL that serves them
-    #[command(after_help = "Examples:\n  pleat issuers add my-backend --jwks keys.json --scopes invoke")]
+    #[command(
+        after_help = "Examples:\n  pleat issuers add my-backend --jwks keys.json --scopes invoke\n  pleat issuers add my-backend --jwks keys.json --rate 60 --cpu-per-day 60000   of each subject"
+    )]
     Add {
         /// The issuer as its tokens name it in `iss`
         #[arg(value_name = "ISSUER")]
@@ -49,6 +52,9 @@ enum IssuersCommand {
         /// The most that its tokens may do: invoke, read, deploy, admin
         #[arg(long, alias = "scope", value_name = "SCOPE,…", value_delimiter = ',', default_value = "invoke")]
         scopes: Vec<Scope>,
+        /// What each subject of its tokens may use
+        #[command(flatten)]
+        limits: LimitArgs,
     },
     /// List the issuers
     #[command(after_help = "Examples:\n  pleat issuers list")]
@@ -90,7 +96,7 @@ struct Issuer {
 
 pub async fn run(args: &IssuersArgs, context: &Context<'_>) -> Result<()> {
     match &args.command {
-        IssuersCommand::Add { issuer, jwks, jwks_url, audiences, scopes } => {
+        IssuersCommand::Add { issuer, jwks, jwks_url, audiences, scopes, limits } => {
             let mut body = Map::new();
             body.insert("issuer".to_owned(), json!(issuer));
             body.insert("audiences".to_owned(), json!(audiences));
@@ -101,6 +107,7 @@ pub async fn run(args: &IssuersArgs, context: &Context<'_>) -> Result<()> {
             if let Some(url) = jwks_url {
                 body.insert("jwksUrl".to_owned(), json!(url));
             }
+            limits.put(&mut body);
             add(&Value::Object(body), context).await
         }
         IssuersCommand::List => list(context).await,

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use time::{Duration, OffsetDateTime};
 
+use crate::commands::limits::LimitArgs;
 use crate::commands::{Context, parse};
 use crate::output::{Table, moment};
 use crate::target::Role;
@@ -30,7 +31,7 @@ pub struct KeysArgs {
 enum KeysCommand {
     /// Create a key; it is shown once, on stdout
     #[command(
-        after_help = "Examples:\n  pleat keys create --scopes invoke --label frontend --expires 90d\n  pleat keys create --scopes invoke --rate 60 --concurrent 4"
+        after_help = "Examples:\n  pleat keys create --scopes invoke --label frontend --expires 90d\n  pleat keys create --scopes invoke --rate 60 --concurrent 4\n  pleat keys create --scopes invoke --cpu-per-day 60000 --bytes-per-day 100000000"
     )]
     Create {
         /// What it may do: admin, deploy, invoke, read
@@ -42,12 +43,8 @@ enum KeysCommand {
         /// When it ends: 12h, 30d, or a time such as 2027-01-01T00:00:00Z [default: never]
         #[arg(long, value_name = "WHEN", value_parser = expiry)]
         expires: Option<OffsetDateTime>,
-        /// Requests per minute that it may send at most, within what the tenant may
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
-        rate: Option<u32>,
-        /// Tasks that it may have running at once
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
-        concurrent: Option<u32>,
+        #[command(flatten)]
+        limits: LimitArgs,
     },
     /// List the keys
     #[command(after_help = "Examples:\n  pleat keys list")]
@@ -86,14 +83,13 @@ struct Key {
 
 pub async fn run(args: &KeysArgs, context: &Context<'_>) -> Result<()> {
     match &args.command {
-        KeysCommand::Create { scopes, label, expires, rate, concurrent } => {
+        KeysCommand::Create { scopes, label, expires, limits } => {
             let mut body = Map::new();
             body.insert("scopes".to_owned(), json!(scopes));
             body.insert("label".to_owned(), json!(label));
             body.insert("expiresAt".to_owned(), json!(expires.map(timestamp::format)));
-            body.insert("requestsPerMinute".to_owned(), json!(rate));
-            body.insert("concurrentTasks".to_owned(), json!(concurrent));
             body.retain(|_, value| !value.is_null());
+            limits.put(&mut body);
             create(body, context).await
         }
         KeysCommand::List => list(context).await,

@@ -71,6 +71,7 @@ impl Settings {
         let database = &self.database;
         StoreConfig {
             retention: Duration::from_secs(self.retention.hours.saturating_mul(60 * 60)),
+            versions: self.retention.versions,
             readers: database.readers,
             writers: database.writers,
             batch: database.batch,
@@ -97,6 +98,8 @@ impl Settings {
                 cpu: Duration::from_secs(runtime.compile_cpu_seconds),
                 wall: Duration::from_secs(runtime.compile_wall_seconds),
                 concurrency: runtime.compile_concurrency,
+                queue: runtime.compile_queue,
+                wait: Duration::from_secs(runtime.compile_wait_seconds),
                 background_nice: runtime.recompile_nice,
             },
             ..default

@@ -84,13 +84,15 @@ impl Default for DatabaseSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct RetentionSettings {
     pub hours: u64,
+    /// How many versions that are no longer active are kept of each function.
+    pub versions: u32,
     /// How long code that another engine compiled is kept.
     pub cache_days: u64,
 }
 
 impl Default for RetentionSettings {
     fn default() -> Self {
-        Self { hours: 24, cache_days: 30 }
+        Self { hours: 24, versions: 20, cache_days: 30 }
     }
 }
 
@@ -114,6 +116,8 @@ pub struct RuntimeSettings {
     pub workers: usize,
     pub loaded: u64,
     pub compile_concurrency: usize,
+    pub compile_queue: usize,
+    pub compile_wait_seconds: u64,
     pub compile_memory_mib: usize,
     pub compile_cpu_seconds: u64,
     pub compile_wall_seconds: u64,
@@ -128,6 +132,8 @@ impl Default for RuntimeSettings {
             workers: 0,
             loaded: 2_000,
             compile_concurrency: 2,
+            compile_queue: 256,
+            compile_wait_seconds: 240,
             compile_memory_mib: 4_096,
             compile_cpu_seconds: 30,
             compile_wall_seconds: 240,

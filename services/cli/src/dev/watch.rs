@@ -1,6 +1,6 @@
 //! The functions and pipelines of the working directory, deployed when `pleat dev` starts and again whenever they are saved.
 //!
-//! Files are looked at ten times a second rather than by the system's notifications: there are few of them, and looking
+//! Files are looked at twenty times a second rather than by the system's notifications: there are few of them, and looking
 //! works the same on every file system, in containers, over the network and with editors that save by renaming.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use crate::package::{self, Kind, Package, project};
 use crate::report;
 use crate::target::Target;
 
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What tells one state of a function's files from another.
 type Stamp = Vec<(PathBuf, Option<SystemTime>, u64)>;

@@ -1,7 +1,9 @@
 //! The database, as the node's login sees it.
 
+use std::path::Path;
 use std::time::Duration;
 
+use pleat_store::embedded::{PrivateCluster, private_cluster};
 use pleat_store::{Inspection, inspect};
 
 use super::{Finding, machine};
@@ -12,19 +14,36 @@ const OLDEST: i32 = 140_000;
 /// Tasks are dated by the node and leased by the database's clock.
 const SKEW: Duration = Duration::from_secs(2);
 
-pub async fn look(settings: &Settings) -> Vec<Finding> {
-    let Some(url) = &settings.database.url else {
-        return vec![Finding::ok("database", "none named; a private one will be kept in the data directory")];
-    };
+pub async fn look(settings: &Settings, data_dir: &Path) -> Vec<Finding> {
+    if let Some(url) = &settings.database.url {
+        let fix = "see that the server runs, and that DATABASE_URL (database.url) names it and a login of its own";
+        return at(url, data_dir, fix).await;
+    }
+    match private_cluster(data_dir) {
+        PrivateCluster::Missing => {
+            vec![Finding::ok("database", "none named; a private one will be kept in the data directory")]
+        }
+        PrivateCluster::Stopped => {
+            let found =
+                "a private one in the data directory, which does not run; what is in it is checked at the start";
+            vec![Finding::ok("database", found)]
+        }
+        PrivateCluster::Running { url } => {
+            at(&url, data_dir, "it may be about to start or to end: look again, or see `postgres/log`").await
+        }
+    }
+}
+
+async fn at(url: &str, data_dir: &Path, fix: &str) -> Vec<Finding> {
     match inspect(url).await {
         Ok(found) => {
             let mut findings = vec![version(&found, url), rights(&found), schema(&found), clock(&found)];
-            findings.extend(found.master_key_check.as_deref().and_then(machine::master_key_of));
+            let sealed = found.master_key_check.as_deref();
+            findings.extend(sealed.and_then(|sealed| machine::master_key_of(sealed, data_dir)));
             findings
         }
         Err(error) => {
             let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-            let fix = "see that the server runs, and that DATABASE_URL (database.url) names it and a login of its own";
             vec![Finding::fail("database", format!("{}: {error}{cause}", without_password(url)), fix)]
         }
     }

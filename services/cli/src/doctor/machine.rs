@@ -43,15 +43,18 @@ pub fn master_key(data_dir: &Path) -> Finding {
     }
 }
 
-/// Whether the key of the environment, if there is one, is the database's.
-pub fn master_key_of(sealed: &[u8]) -> Option<Finding> {
+/// Whether the key of the environment, else that of `pleat dev`, if there is one, is the database's.
+pub fn master_key_of(sealed: &[u8], data_dir: &Path) -> Option<Finding> {
     const CHECK: &str = "master key of the database";
-    let key = MasterKey::parse(&std::env::var("PLEAT_MASTER_KEY").ok()?).ok()?;
-    if key.opens_check(sealed) {
-        return Some(Finding::ok(CHECK, "the one in PLEAT_MASTER_KEY"));
+    let (place, text) = match std::env::var("PLEAT_MASTER_KEY") {
+        Ok(text) if !text.is_empty() => ("PLEAT_MASTER_KEY", text),
+        _ => ("master.key", std::fs::read_to_string(data_dir.join("master.key")).ok()?),
+    };
+    if MasterKey::parse(&text).ok()?.opens_check(sealed) {
+        return Some(Finding::ok(CHECK, format!("the one in {place}")));
     }
     let fix = "set PLEAT_MASTER_KEY to the key that this database was set up with; nothing can be read without it";
-    Some(Finding::fail(CHECK, "another than the one in PLEAT_MASTER_KEY", fix))
+    Some(Finding::fail(CHECK, format!("another than the one in {place}"), fix))
 }
 
 fn writable(data_dir: &Path) -> Finding {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use bytes::Bytes;
-use pleat_runtime::{Language, PoolSize, Runtime, RuntimeConfig, Source};
+use pleat_runtime::{Language, Party, PoolSize, Runtime, RuntimeConfig, Source};
 
 use super::Finding;
 
@@ -40,8 +40,8 @@ async fn attempt(place: &Path) -> anyhow::Result<()> {
         file_name: "minimal.wat".to_owned(),
         bytes: Bytes::from_static(COMPONENT.as_bytes()),
     };
-    runtime.prepare(&source).await?;
-    let described = runtime.describe(&source.version()).await;
+    runtime.prepare(&source, Party::default()).await?;
+    let described = runtime.describe(&source.version(), Party::default()).await;
     runtime.shutdown().await;
     match described {
         Ok(_) => Ok(()),

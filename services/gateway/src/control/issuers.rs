@@ -21,13 +21,15 @@ pub(crate) async fn create(
     headers: HeaderMap,
     sent: Body,
 ) -> Result<(StatusCode, Json<IssuerView>), Problem> {
-    let NewIssuer { issuer, audiences, jwks, jwks_url, scopes } = query::json(&headers, sent).await?;
+    let wish: NewIssuer = query::json(&headers, sent).await?;
+    let limits = wish.limits()?;
+    let NewIssuer { issuer, audiences, jwks, jwks_url, scopes, .. } = wish;
     let keys = match (jwks, jwks_url) {
         (Some(jwks), None) => KeySource::Given(jwks),
         (None, Some(url)) => KeySource::Url(url),
         _ => return Err(Problem::invalid("give either `jwks` or `jwksUrl`")),
     };
-    let request = NewIssuerRequest { issuer, audiences, keys, scopes };
+    let request = NewIssuerRequest { issuer, audiences, keys, scopes, limits };
     let record = app.engine.create_issuer(&member.tenant, &member.principal, request).await?;
     Ok((StatusCode::CREATED, Json(record.into())))
 }

@@ -34,8 +34,7 @@ pub(crate) async fn create(
         created_at: None,
         expires_at: wish.expires_at.map(pleat_domain::timestamp::format),
         revoked_at: None,
-        requests_per_minute: key.limits.requests_per_minute,
-        concurrent_tasks: key.limits.concurrent_tasks,
+        limits: key.limits.into(),
     };
     Ok((StatusCode::CREATED, Json(view)))
 }

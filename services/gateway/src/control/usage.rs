@@ -147,7 +147,7 @@ fn read(uri: &Uri) -> Result<UsageQuery, Problem> {
     let to = to.unwrap_or_else(|| OffsetDateTime::now_utc().date());
     let from = filter.from.as_deref().map(|text| day("from", text)).transpose()?;
     let from = from.unwrap_or_else(|| to.saturating_sub(Duration::days(DEFAULT_DAYS - 1)));
-    let skill = filter.skill.as_deref().map(SkillName::parse_skill).transpose();
+    let skill = filter.skill.as_deref().map(SkillName::parse_counted).transpose();
     let skill = skill.map_err(|_| Problem::invalid("`skill` is not valid"))?;
     Ok(UsageQuery { from, to, skill })
 }

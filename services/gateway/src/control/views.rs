@@ -2,6 +2,7 @@
 
 mod card_keys;
 mod guards;
+mod limits;
 pub(crate) mod pipelines;
 mod pushes;
 mod secrets;
@@ -9,6 +10,7 @@ mod tasks;
 
 pub(crate) use card_keys::{CardKeyView, CardKeys};
 pub(crate) use guards::{FindingView, Findings, Policies, PolicyView, Replay};
+pub(crate) use limits::LimitsView;
 pub(crate) use pushes::{Deliveries, DeliveryView, PushKey, PushView, Pushes};
 pub(crate) use secrets::{NewValue, SecretView, Secrets, SettingView, Settings};
 pub(crate) use tasks::{TaskView, Tasks, Trace};
@@ -112,24 +114,32 @@ pub(crate) struct NewKey {
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schema(value_type = Option<String>)]
     pub(crate) expires_at: Option<OffsetDateTime>,
-    /// At most those of the key that asks; 1 or more.
-    #[serde(default)]
+    /// Limits, each 1 or more: at most those of the key that asks.
     requests_per_minute: Option<u32>,
-    /// Tasks that run at once; 1 or more.
-    #[serde(default)]
     concurrent_tasks: Option<u32>,
+    cpu_ms_per_minute: Option<u32>,
+    cpu_ms_per_day: Option<u32>,
+    stored_bytes_per_day: Option<u64>,
 }
 
 impl NewKey {
     pub(crate) fn limits(&self) -> Result<KeyLimits, Problem> {
-        for (name, most) in
-            [("requestsPerMinute", self.requests_per_minute), ("concurrentTasks", self.concurrent_tasks)]
-        {
-            if most.is_some_and(|most| !(1..=1_000_000_000).contains(&most)) {
-                return Err(Problem::invalid(format!("`{name}` must be 1 to 1000000000")));
-            }
-        }
-        Ok(KeyLimits { requests_per_minute: self.requests_per_minute, concurrent_tasks: self.concurrent_tasks })
+        let &Self {
+            requests_per_minute,
+            concurrent_tasks,
+            cpu_ms_per_minute,
+            cpu_ms_per_day,
+            stored_bytes_per_day,
+            ..
+        } = self;
+        let wish = LimitsView {
+            requests_per_minute,
+            concurrent_tasks,
+            cpu_ms_per_minute,
+            cpu_ms_per_day,
+            stored_bytes_per_day,
+        };
+        wish.limits()
     }
 }
 
@@ -151,10 +161,8 @@ pub(crate) struct KeyView {
     pub(crate) expires_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) revoked_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) requests_per_minute: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) concurrent_tasks: Option<u32>,
+    #[serde(flatten)]
+    pub(crate) limits: LimitsView,
 }
 
 impl From<KeyRecord> for KeyView {
@@ -168,8 +176,7 @@ impl From<KeyRecord> for KeyView {
             created_at: Some(timestamp::format(record.created_at)),
             expires_at: record.expires_at.map(timestamp::format),
             revoked_at: record.revoked_at.map(timestamp::format),
-            requests_per_minute: record.limits.requests_per_minute,
-            concurrent_tasks: record.limits.concurrent_tasks,
+            limits: record.limits.into(),
         }
     }
 }
@@ -195,6 +202,33 @@ pub(crate) struct NewIssuer {
     /// The most that its tokens may do: `invoke`, `read`, `deploy`, `admin`; at most those of the key that asks.
     #[schema(value_type = Vec<String>)]
     pub(crate) scopes: Scopes,
+    /// Limits of each subject, each 1 or more: at most those of the key that asks.
+    requests_per_minute: Option<u32>,
+    concurrent_tasks: Option<u32>,
+    cpu_ms_per_minute: Option<u32>,
+    cpu_ms_per_day: Option<u32>,
+    stored_bytes_per_day: Option<u64>,
+}
+
+impl NewIssuer {
+    pub(crate) fn limits(&self) -> Result<KeyLimits, Problem> {
+        let &Self {
+            requests_per_minute,
+            concurrent_tasks,
+            cpu_ms_per_minute,
+            cpu_ms_per_day,
+            stored_bytes_per_day,
+            ..
+        } = self;
+        let wish = LimitsView {
+            requests_per_minute,
+            concurrent_tasks,
+            cpu_ms_per_minute,
+            cpu_ms_per_day,
+            stored_bytes_per_day,
+        };
+        wish.limits()
+    }
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -219,6 +253,8 @@ pub(crate) struct IssuerView {
     pub(crate) scopes: Scopes,
     pub(crate) created_at: String,
     pub(crate) created_by: String,
+    #[serde(flatten)]
+    pub(crate) limits: LimitsView,
 }
 
 impl From<IssuerRecord> for IssuerView {
@@ -232,6 +268,7 @@ impl From<IssuerRecord> for IssuerView {
             scopes: record.scopes,
             created_at: timestamp::format(record.created_at),
             created_by: record.created_by,
+            limits: record.limits.into(),
         }
     }
 }

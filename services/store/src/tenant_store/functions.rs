@@ -179,7 +179,7 @@ impl TenantStore {
             "UPDATE functions f SET active_version = $3, updated_at = now()
              WHERE f.tenant_id = $1 AND f.name = $2 AND f.deleted_at IS NULL
                AND EXISTS (SELECT FROM function_versions v
-                           WHERE v.tenant_id = $1 AND v.function = $2 AND v.version = $3)",
+                           WHERE v.tenant_id = $1 AND v.function = $2 AND v.version = $3 FOR UPDATE)",
         )
         .bind(self.tenant.as_uuid())
         .bind(name.as_str())
@@ -189,7 +189,19 @@ impl TenantStore {
         self.commit_if(transaction, done.rows_affected() > 0).await
     }
 
-    /// Takes the function off the catalog. Its versions stay, for tasks that are not final.
+    /// Whether there is, or was, a function of this name.
+    pub async fn was_deployed(&self, name: &SkillName) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        let found = sqlx::query_scalar("SELECT EXISTS (SELECT FROM functions WHERE tenant_id = $1 AND name = $2)")
+            .bind(self.tenant.as_uuid())
+            .bind(name.as_str())
+            .fetch_one(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(found)
+    }
+
+    /// Takes the function off the catalog. Its versions stay for a while, for tasks that are not final.
     pub async fn delete_function(&self, name: &SkillName) -> Result<bool, StoreError> {
         let mut transaction = self.begin().await?;
         self.raise_generation(&mut transaction).await?;
@@ -222,17 +234,14 @@ impl TenantStore {
 
     pub(super) async fn deployed(&self, connection: &mut PgConnection) -> Result<Holdings, StoreError> {
         let (functions, source_bytes) = sqlx::query_as::<_, (i64, i64)>(
-            "SELECT count(*), coalesce(sum(size), 0)::bigint
-             FROM (SELECT v.size
-                   FROM functions f
-                   JOIN function_versions v
-                     ON v.tenant_id = f.tenant_id AND v.function = f.name AND v.version = f.active_version
-                   WHERE f.tenant_id = $1 AND f.deleted_at IS NULL
+            "SELECT count(DISTINCT name), coalesce(sum(size), 0)::bigint
+             FROM (SELECT DISTINCT v.function AS name, v.hash, v.size::bigint AS size
+                   FROM function_versions v
+                   WHERE v.tenant_id = $1 AND NOT v.deleted
                    UNION ALL
-                   SELECT octet_length(v.source)
+                   SELECT 'pipeline:' || p.name, v.hash, octet_length(v.source)
                    FROM pipelines p
-                   JOIN pipeline_versions v
-                     ON v.tenant_id = p.tenant_id AND v.pipeline = p.name AND v.version = p.version
+                   JOIN pipeline_versions v ON v.tenant_id = p.tenant_id AND v.pipeline = p.name
                    WHERE p.tenant_id = $1 AND p.state <> 2) AS deployed",
         )
         .bind(self.tenant.as_uuid())
@@ -259,7 +268,9 @@ impl TenantStore {
 
     async fn insert_version(&self, connection: &mut PgConnection, new: &NewVersion) -> Result<i32, StoreError> {
         let version: i32 = sqlx::query_scalar(
-            "SELECT coalesce(max(version), 0) + 1 FROM function_versions WHERE tenant_id = $1 AND function = $2",
+            "SELECT 1 + greatest(
+                 (SELECT max(version) FROM function_versions WHERE tenant_id = $1 AND function = $2),
+                 (SELECT active_version FROM functions WHERE tenant_id = $1 AND name = $2), 0)",
         )
         .bind(self.tenant.as_uuid())
         .bind(new.name.as_str())

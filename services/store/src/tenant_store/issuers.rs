@@ -1,11 +1,12 @@
 //! Who issues tokens for a tenant.
 
-use pleat_domain::{Raw, Scopes};
-use sqlx::FromRow;
+use pleat_domain::{KeyLimits, Raw, Scopes};
 use sqlx::types::Json;
+use sqlx::{AssertSqlSafe, FromRow};
 use time::OffsetDateTime;
 
 use crate::error::{self, StoreError};
+use crate::limit_columns::{LimitColumns, stored, stored_bytes};
 use crate::tenant_store::TenantStore;
 
 /// An issuer to be stored, with its keys or the place they are fetched from.
@@ -18,8 +19,13 @@ pub struct NewIssuer {
     pub jwks: Option<Raw>,
     pub jwks_url: Option<String>,
     pub scopes: Scopes,
+    pub limits: KeyLimits,
     pub created_by: String,
 }
+
+/// What is read of an issuer.
+const COLUMNS: &str = "id, issuer, audiences, jwks, jwks_url, scopes, created_at, created_by, requests_per_minute,
+    concurrent_tasks, cpu_ms_per_minute, cpu_ms_per_day, stored_bytes_per_day";
 
 #[derive(Debug, Clone)]
 pub struct IssuerRecord {
@@ -31,6 +37,8 @@ pub struct IssuerRecord {
     pub jwks_url: Option<String>,
     /// The most that a token may do.
     pub scopes: Scopes,
+    /// What each subject may use.
+    pub limits: KeyLimits,
     pub created_at: OffsetDateTime,
     pub created_by: String,
 }
@@ -38,25 +46,31 @@ pub struct IssuerRecord {
 impl TenantStore {
     pub async fn insert_issuer(&self, new: NewIssuer) -> Result<IssuerRecord, StoreError> {
         let mut transaction = self.begin().await?;
-        let row = sqlx::query_as::<_, IssuerRow>(
-            "INSERT INTO jwt_issuers (tenant_id, id, issuer, audiences, jwks, jwks_url, scopes, created_by)
-             VALUES ($1, $2, $3, $4, $5::text::json, $6, $7, $8)
-             RETURNING id, issuer, audiences, jwks, jwks_url, scopes, created_at, created_by",
-        )
-        .bind(self.tenant.as_uuid())
-        .bind(&new.id)
-        .bind(&new.issuer)
-        .bind(&new.audiences)
-        .bind(new.jwks.as_ref().map(|jwks| jwks.get()))
-        .bind(&new.jwks_url)
-        .bind(new.scopes.to_bits())
-        .bind(&new.created_by)
-        .fetch_one(&mut *transaction)
-        .await
-        .map_err(|error| match error::constraint(&error) {
-            Some("jwt_issuers_issuer_key") => StoreError::IssuerTaken(new.issuer.clone()),
-            _ => error.into(),
-        })?;
+        let statement = format!(
+            "INSERT INTO jwt_issuers (tenant_id, id, issuer, audiences, jwks, jwks_url, scopes, created_by,
+               requests_per_minute, concurrent_tasks, cpu_ms_per_minute, cpu_ms_per_day, stored_bytes_per_day)
+             VALUES ($1, $2, $3, $4, $5::text::json, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING {COLUMNS}"
+        );
+        let row = sqlx::query_as::<_, IssuerRow>(AssertSqlSafe(statement))
+            .bind(self.tenant.as_uuid())
+            .bind(&new.id)
+            .bind(&new.issuer)
+            .bind(&new.audiences)
+            .bind(new.jwks.as_ref().map(|jwks| jwks.get()))
+            .bind(&new.jwks_url)
+            .bind(new.scopes.to_bits())
+            .bind(&new.created_by)
+            .bind(new.limits.requests_per_minute.map(stored))
+            .bind(new.limits.concurrent_tasks.map(stored))
+            .bind(new.limits.cpu_ms_per_minute.map(stored))
+            .bind(new.limits.cpu_ms_per_day.map(stored))
+            .bind(new.limits.stored_bytes_per_day.map(stored_bytes))
+            .fetch_one(&mut *transaction)
+            .await
+            .map_err(|error| match error::constraint(&error) {
+                Some("jwt_issuers_issuer_key") => StoreError::IssuerTaken(new.issuer.clone()),
+                _ => error.into(),
+            })?;
         transaction.commit().await?;
         Ok(row.record())
     }
@@ -64,13 +78,11 @@ impl TenantStore {
     /// Oldest first.
     pub async fn list_issuers(&self) -> Result<Vec<IssuerRecord>, StoreError> {
         let mut transaction = self.begin().await?;
-        let rows = sqlx::query_as::<_, IssuerRow>(
-            "SELECT id, issuer, audiences, jwks, jwks_url, scopes, created_at, created_by
-             FROM jwt_issuers WHERE tenant_id = $1 ORDER BY created_at, id",
-        )
-        .bind(self.tenant.as_uuid())
-        .fetch_all(&mut *transaction)
-        .await?;
+        let statement = format!("SELECT {COLUMNS} FROM jwt_issuers WHERE tenant_id = $1 ORDER BY created_at, id");
+        let rows = sqlx::query_as::<_, IssuerRow>(AssertSqlSafe(statement))
+            .bind(self.tenant.as_uuid())
+            .fetch_all(&mut *transaction)
+            .await?;
         transaction.commit().await?;
         Ok(rows.into_iter().map(IssuerRow::record).collect())
     }
@@ -112,6 +124,8 @@ struct IssuerRow {
     scopes: i16,
     created_at: OffsetDateTime,
     created_by: String,
+    #[sqlx(flatten)]
+    limits: LimitColumns,
 }
 
 impl IssuerRow {
@@ -123,6 +137,7 @@ impl IssuerRow {
             jwks: self.jwks.map(|jwks| jwks.0),
             jwks_url: self.jwks_url,
             scopes: Scopes::from_bits(self.scopes),
+            limits: self.limits.limits(),
             created_at: self.created_at,
             created_by: self.created_by,
         }

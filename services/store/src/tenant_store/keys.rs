@@ -17,7 +17,8 @@ impl TenantStore {
         let mut transaction = self.begin().await?;
         let rows = sqlx::query_as::<_, KeyRow>(
             "SELECT id, tenant_id, mac, scopes, label, last_four, created_at, created_by, expires_at,
-               revoked_at, requests_per_minute, concurrent_tasks
+               revoked_at, requests_per_minute, concurrent_tasks, cpu_ms_per_minute, cpu_ms_per_day,
+               stored_bytes_per_day
              FROM api_keys WHERE tenant_id = $1 ORDER BY created_at, id",
         )
         .bind(self.tenant.as_uuid())

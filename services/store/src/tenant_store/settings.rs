@@ -99,6 +99,8 @@ impl TenantStore {
             "DELETE FROM key_value_usage WHERE tenant_id = $1",
             "DELETE FROM push_configs WHERE tenant_id = $1",
             "DELETE FROM guard_policies WHERE tenant_id = $1",
+            // Their versions and sources follow when no task can be on them.
+            "UPDATE functions SET deleted_at = now(), updated_at = now() WHERE tenant_id = $1 AND deleted_at IS NULL",
         ] {
             sqlx::query(statement).bind(self.tenant.as_uuid()).execute(&mut *transaction).await?;
         }

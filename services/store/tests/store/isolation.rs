@@ -1,6 +1,6 @@
 //! Row-level security: the second lock, tried with the first one open.
 
-use pleat_domain::{Grants, Scope, Scopes, SettingName, SkillName, Usage, VersionHash};
+use pleat_domain::{Grants, KeyLimits, Scope, Scopes, SettingName, SkillName, Usage, VersionHash};
 use pleat_store::{Change, NewIssuer, NewVersion, Once, Room, UsageRow, Written};
 use sqlx::{AssertSqlSafe, PgConnection};
 
@@ -78,6 +78,7 @@ fn issuer(id: &str) -> NewIssuer {
         jwks: None,
         jwks_url: Some("https://id.example/jwks".to_owned()),
         scopes: Scopes::of([Scope::Invoke]),
+        limits: KeyLimits::default(),
         created_by: "key:x".to_owned(),
     }
 }
@@ -151,6 +152,7 @@ async fn the_writers_cannot_read_keys_or_functions_and_nobody_reads_a_partition(
         ("pleat_writer", "(SELECT value FROM key_values) AS v"),
         ("pleat_writer", "master_key_check"),
         ("pleat_app", "nodes"),
+        ("pleat_app", "caller_usage"),
         ("pleat_app", partition.as_str()),
         ("pleat_writer", partition.as_str()),
     ] {

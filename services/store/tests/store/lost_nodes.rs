@@ -92,6 +92,29 @@ async fn two_nodes_that_sweep_at_once_share_what_there_is() {
 }
 
 #[tokio::test]
+async fn what_one_node_cannot_read_is_left_to_others_and_holds_nothing_up() {
+    let fixture = Fixture::new().await;
+    let (tenant, _) = fixture.tenant("acme").await;
+    // More than one statement claims.
+    for _ in 0..105 {
+        begin(&fixture, &tenant).await;
+    }
+    fixture.run("UPDATE tasks SET door = 'of-a-later-version'").await;
+    let good = begin(&fixture, &tenant).await;
+    silence(&fixture).await;
+    let (one, other) = (second(&fixture).await, second(&fixture).await);
+    let claimed: Vec<TaskId> = one.claim_lost().await.unwrap().iter().map(|claimed| claimed.task.id).collect();
+    assert_eq!(claimed, [good.id]);
+    assert!(one.claim_lost().await.unwrap().is_empty());
+    let nobody = "tasks WHERE lease_owner = '00000000-0000-0000-0000-000000000000'";
+    assert_eq!(fixture.count(nobody).await, 105, "what it cannot read it does not hold");
+    fixture.run("UPDATE tasks SET door = 'a2a/0.1'").await;
+    assert_eq!(other.claim_lost().await.unwrap().len(), 100, "a node that can read them takes them");
+    one.close().await;
+    other.close().await;
+}
+
+#[tokio::test]
 async fn a_released_task_is_claimed_at_once_and_a_wish_to_cancel_goes_with_it() {
     let fixture = Fixture::new().await;
     let (tenant, handle) = fixture.tenant("acme").await;
