@@ -10,7 +10,7 @@ use tracing::Instrument;
 use crate::ear::Ear;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
-use crate::hub::Phase;
+use crate::hub::{Live, Phase};
 use crate::invoke::{Invocation, Turn};
 use crate::run::{Recorded, Run};
 
@@ -32,6 +32,10 @@ impl Going {
     /// As it was recorded.
     pub fn task(&self) -> &Arc<Task> {
         self.0.task()
+    }
+
+    pub(crate) fn live(&self) -> &Arc<Live> {
+        self.0.live()
     }
 
     /// The task at the end of the turn.

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pleat_domain::{Door, SessionId, Task, TaskId, TaskSupport};
-use pleat_engine::{Answer, Ear, Engine, EngineError, Going, Invocation};
+use pleat_domain::{Door, Task, TaskId, TaskSupport};
+use pleat_engine::{Answer, Ear, EngineError, Going, Invocation, SessionCall};
 use pleat_mcp::capabilities::required_tasks;
 use pleat_mcp::result::CallResult;
 use pleat_mcp::{RpcError, headers as wire, params, tool};
@@ -101,8 +101,11 @@ async fn ended(
     let said = hearing.as_ref().is_some_and(|hearing| !hearing.said.is_empty());
     let asks = matches!(settle::settled(&exchange, &task), settle::Settled::Asks(_));
     if exchange.streams && (said || (asks && !exchange.is_stateless())) {
+        if let Some(call) = noted(&exchange).filter(|_| asks) {
+            exchange.engine().note_call(&call, task.id).await?;
+        }
         let (id, end) = (task.id, Box::pin(std::future::ready(Ok(task))) as End);
-        return Ok(Reply::Stream(Telling { exchange, task: id, hearing, end, guard: None }.response()));
+        return Ok(Reply::Stream(Telling { exchange, task: id, hearing, end, leaving: None }.response()));
     }
     settle::reply(&exchange, &task).await
 }
@@ -118,22 +121,49 @@ fn waits_as_task(exchange: &Exchange) -> Option<Duration> {
     }
 }
 
-async fn task_or_result(exchange: &Exchange, end: End, task: &Task, patience: Duration) -> Result<Reply, Problem> {
+async fn task_or_result(
+    exchange: &Exchange,
+    end: End,
+    task: &Task,
+    patience: Duration,
+    leaving: Option<Leaving>,
+) -> Result<Reply, Problem> {
     match tokio::time::timeout(patience, end).await {
         Ok(task) => settle::reply(exchange, &*task?).await,
-        Err(_) => Ok(tasks::created(exchange, task)),
+        Err(_) => {
+            // From now on it is cancelled by its name.
+            leaving.into_iter().for_each(|mut leaving| leaving.stays = true);
+            Ok(tasks::created(exchange, task))
+        }
     }
 }
 
 /// A call that takes longer.
 async fn goes_on(exchange: Exchange, going: Going, hearing: Option<Hearing>) -> Result<Reply, Problem> {
-    let recorded = Arc::clone(going.task());
-    let engine = exchange.engine().clone();
-    let mut end: End = Box::pin(async move { going.ended(&engine).await });
+    let (recorded, engine) = (Arc::clone(going.task()), exchange.engine().clone());
+    // In a session a cancel names the request. Without one, leaving is cancelling.
+    let leaving = match noted(&exchange) {
+        Some(call) => {
+            engine.note_if_it_lasts(call, &going);
+            None
+        }
+        None => Some(Leaving { peer: exchange.peer.clone(), task: recorded.id, stays: false }),
+    };
+    let end: End = Box::pin(async move { going.ended(&engine).await });
+    follows(exchange, &recorded, end, hearing, leaving).await
+}
+
+/// The end of a turn in whichever form its client takes: a task, one piece, or a stream.
+async fn follows(
+    exchange: Exchange,
+    recorded: &Task,
+    mut end: End,
+    hearing: Option<Hearing>,
+    leaving: Option<Leaving>,
+) -> Result<Reply, Problem> {
     if let Some(patience) = waits_as_task(&exchange) {
-        return task_or_result(&exchange, end, &recorded, patience).await;
+        return task_or_result(&exchange, end, recorded, patience, leaving).await;
     }
-    let guard = guard(&exchange, recorded.id).await?;
     if hearing.is_none() {
         let waited = match exchange.streams {
             true => tokio::time::timeout(PATIENCE, &mut end).await.ok(),
@@ -142,58 +172,34 @@ async fn goes_on(exchange: Exchange, going: Going, hearing: Option<Hearing>) -> 
         if let Some(task) = waited {
             let (task, asks) = (task?, |task: &Task| settle::settled(&exchange, task));
             if exchange.is_stateless() || !exchange.streams || !matches!(asks(&task), settle::Settled::Asks(_)) {
-                drop(guard);
                 return settle::reply(&exchange, &task).await;
             }
             end = Box::pin(std::future::ready(Ok(task)));
         }
     }
-    Ok(Reply::Stream(Telling { exchange, task: recorded.id, hearing, end, guard }.response()))
+    Ok(Reply::Stream(Telling { exchange, task: recorded.id, hearing, end, leaving }.response()))
 }
 
-/// What must happen when the answer is over, or its client gone: in a session the request is forgotten; without one,
-/// leaving is cancelling.
-async fn guard(exchange: &Exchange, task: TaskId) -> Result<Option<Box<dyn Send>>, Problem> {
-    match exchange.session() {
-        Some(session) => {
-            let request = exchange.request.id.get().to_owned();
-            exchange.engine().begin_session_call(exchange.tenant(), session.id, &request, task).await?;
-            Ok(Some(Box::new(Noted { peer: exchange.peer.clone(), session: session.id, request })))
-        }
-        None => Ok(Some(Box::new(Leaving { peer: exchange.peer.clone(), task }))),
-    }
+/// The request as a cancel names it.
+pub(super) fn noted(exchange: &Exchange) -> Option<SessionCall> {
+    let session = exchange.session()?.id;
+    let request = exchange.request.id.get().to_owned();
+    Some(SessionCall { tenant: Arc::clone(exchange.tenant()), session, request })
 }
 
-struct Noted {
-    peer: Peer,
-    session: SessionId,
-    request: String,
-}
-
-impl Drop for Noted {
-    fn drop(&mut self) {
-        let (peer, session, request) = (self.peer.clone(), self.session, std::mem::take(&mut self.request));
-        tokio::spawn(async move {
-            // A session that is gone has taken its requests with it.
-            let _ = engine(&peer).end_session_call(&peer.tenant, session, &request).await;
-        });
-    }
-}
-
-/// Cancels what is still running: a task that has ended takes no notice.
-struct Leaving {
+/// Cancels what is still running when it is dropped: a task that has ended takes no notice.
+pub(super) struct Leaving {
     peer: Peer,
     task: TaskId,
+    stays: bool,
 }
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        engine(&self.peer).cancel_here(&self.peer.tenant, self.task);
+        if !self.stays {
+            self.peer.app.engine.cancel_here(&self.peer.tenant, self.task);
+        }
     }
-}
-
-fn engine(peer: &Peer) -> &Engine {
-    &peer.app.engine
 }
 
 /// The same call again, with what the client was asked for.
@@ -220,6 +226,6 @@ async fn again(
     let end: End = Box::pin(async move { engine.next_end(&tenant, id, turn).await });
     match waits_as_task(&exchange) {
         None => settle::reply(&exchange, &*end.await?).await,
-        Some(patience) => task_or_result(&exchange, end, &task, patience).await,
+        Some(patience) => task_or_result(&exchange, end, &task, patience, None).await,
     }
 }

@@ -18,6 +18,7 @@ use pleat_engine::{Ear, EngineError, Said};
 use pleat_mcp::{Level, client, notification};
 use tokio::sync::mpsc;
 
+use super::call::Leaving;
 use super::exchange::{Exchange, Reply};
 use super::settle::{self, Settled};
 use crate::problem::Problem;
@@ -42,7 +43,7 @@ pub(super) struct Telling {
     /// When the task rests.
     pub(super) end: End,
     /// Dropped with the stream, whichever way that ends.
-    pub(super) guard: Option<Box<dyn Send>>,
+    pub(super) leaving: Option<Leaving>,
 }
 
 enum Step {
@@ -109,7 +110,7 @@ impl Telling {
                 }
             }
             drop(listening);
-            drop(self.guard.take());
+            drop(self.leaving.take());
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue};
 use pleat_domain::{Block, Message, Raw, json};
-use pleat_engine::{EngineError, SessionRecord, Turn};
+use pleat_engine::{EngineError, SessionCall, SessionRecord, Turn};
 use pleat_mcp::capabilities::{Offered, server};
 use pleat_mcp::client::{self, Answered};
 use pleat_mcp::{ClientCapabilities, Level, Request, RpcError, Version, message, params};
@@ -102,11 +102,9 @@ pub(super) async fn notified(
         "notifications/initialized" => engine.session_ready(&peer.tenant, &session).await?,
         "notifications/cancelled" => {
             let Ok(cancelled) = params::read::<params::Cancelled>(params) else { return Ok(()) };
-            let task = engine.end_session_call(&peer.tenant, session.id, cancelled.request_id.get()).await?;
-            if let Some(task) = task {
-                // It may have ended meanwhile, which is nobody's fault.
-                let _ = engine.cancel(&peer.tenant, &peer.principal, &task.to_string()).await;
-            }
+            let request = cancelled.request_id.get().to_owned();
+            let call = SessionCall { tenant: Arc::clone(&peer.tenant), session: session.id, request };
+            engine.cancel_call(call, peer.principal.clone()).await?;
         }
         _ => {}
     }
