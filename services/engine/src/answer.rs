@@ -98,10 +98,18 @@ impl Engine {
         Ok(self.tenant_store(tenant).keep_replies(task.id, task.turn, replies).await?)
     }
 
-    /// Ends a task that waits and that nobody can answer.
-    pub async fn abandon(&self, tenant: &Tenant, task: &Task) -> Result<(), EngineError> {
+    /// Ends a task of this caller that waits and that nobody can answer.
+    pub async fn abandon(&self, tenant: &Tenant, principal: &Principal, task: &Task) -> Result<(), EngineError> {
+        authorize(principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
         self.tenant_store(tenant).cancel_idle(task.id).await?;
+        self.ended_idle(tenant, task).await;
         Ok(())
+    }
+
+    /// Who waits here is not told by another node.
+    async fn ended_idle(&self, tenant: &Tenant, task: &Task) {
+        self.inner.news.changed(&[task.id]);
+        self.wake_pushes(tenant.id, task.id).await;
     }
 
     /// The task at the end of a turn later than `turn`, or when it is final: wherever it runs.

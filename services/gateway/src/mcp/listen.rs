@@ -60,16 +60,19 @@ pub(super) async fn session(peer: Peer, held: Arc<SessionRecord>, headers: &Head
 /// The rest of a call's stream: its end, or what its client is asked meanwhile.
 async fn resumed(mut exchange: Exchange, id: pleat_domain::TaskId) -> Result<Response, Problem> {
     let (engine, tenant) = (exchange.engine().clone(), Arc::clone(exchange.tenant()));
+    let foreign = || Problem::from(RpcError::invalid_params("`Last-Event-ID` is of no stream of yours")).exactly();
     let task = engine.task(&tenant, &exchange.peer.principal, &id.to_string()).await.map_err(|error| match error {
-        EngineError::TaskNotFound => {
-            Problem::from(RpcError::invalid_params("`Last-Event-ID` is of no stream of yours")).exactly()
-        }
+        EngineError::TaskNotFound => foreign(),
         error => error.into(),
     })?;
+    // Who may read another's task has not been given its stream, and does not answer in its caller's place.
+    if task.caller != exchange.peer.principal.caller() {
+        return Err(foreign());
+    }
     let catalog = engine.catalog(&tenant).await?;
     exchange.listed = task.skill.as_ref().and_then(|skill| catalog.skills.get(skill)).cloned();
     let end: End = Box::pin(async move { engine.next_end(&tenant, id, task.turn - 1).await });
-    Ok(Telling { exchange, task: id, hearing: None, end, guard: None }.response())
+    Ok(Telling { exchange, task: id, hearing: None, end, leaving: None }.response())
 }
 
 pub(super) async fn stateless(exchange: Exchange) -> Result<Reply, Problem> {

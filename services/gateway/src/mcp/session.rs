@@ -155,7 +155,7 @@ pub(super) async fn continued(
         return Ok(());
     }
     match client::answered(&ask, &all) {
-        Answered::Declined => engine.abandon(&peer.tenant, &task).await?,
+        Answered::Declined => engine.abandon(&peer.tenant, &peer.principal, &task).await?,
         Answered::Turn { input, reply } => {
             // Somebody else may have answered the last of them at the same time.
             match engine.answer_turn(turn(peer, task, input, reply)).await {

@@ -74,7 +74,7 @@ pub(super) fn input_required(requests: &[ClientRequest], state: String) -> Map<S
 
 /// A task that nobody can answer does not wait for ever.
 pub(super) async fn stuck(exchange: &Exchange, task: &Task, kinds: Vec<ClientKind>) -> Problem {
-    if let Err(error) = exchange.engine().abandon(exchange.tenant(), task).await {
+    if let Err(error) = exchange.engine().abandon(exchange.tenant(), &exchange.peer.principal, task).await {
         return error.into();
     }
     let problem = Problem::from(RpcError::missing_capability(&required(kinds)));
