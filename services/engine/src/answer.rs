@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pleat_domain::{Principal, Raw, Task, TaskId, Tenant};
+use pleat_domain::{Failure, Principal, Raw, Reason, Task, TaskId, Tenant};
 use pleat_policy::Action;
 use tracing::Instrument;
 
@@ -98,6 +98,28 @@ impl Engine {
         Ok(self.tenant_store(tenant).keep_replies(task.id, task.turn, replies).await?)
     }
 
+    /// What was answered is refused: it is as if nothing had been, so that another answer counts.
+    pub async fn drop_replies(&self, tenant: &Tenant, principal: &Principal, task: &Task) -> Result<(), EngineError> {
+        authorize(principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
+        Ok(self.tenant_store(tenant).drop_replies(task.id, task.turn).await?)
+    }
+
+    /// The same where nobody would hear of it, and so nobody would answer again: the task fails. What is only this
+    /// node's trouble ends nothing.
+    pub async fn refuse_answer(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        task: &Task,
+        error: &EngineError,
+    ) -> Result<(), EngineError> {
+        authorize(principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
+        let Some(failure) = refusal(error) else { return Ok(()) };
+        self.tenant_store(tenant).fail_idle(task.id, failure).await?;
+        self.ended_idle(tenant, task).await;
+        Ok(())
+    }
+
     /// Ends a task of this caller that waits and that nobody can answer.
     pub async fn abandon(&self, tenant: &Tenant, principal: &Principal, task: &Task) -> Result<(), EngineError> {
         authorize(principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
@@ -130,4 +152,18 @@ impl Engine {
             follower.wait(self).await?;
         }
     }
+}
+
+/// Why a waiting task fails whose answer was refused.
+fn refusal(error: &EngineError) -> Option<Failure> {
+    let (reason, code) = match error {
+        EngineError::Guarded(check) => (Reason::Blocked, Some((*check).to_owned())),
+        EngineError::Blocked(_) => (Reason::Blocked, None),
+        EngineError::LimitReached(_) | EngineError::Busy(_) => (Reason::Busy, None),
+        EngineError::InvalidInput(_) | EngineError::Invalid(_) => {
+            (Reason::FunctionError, Some("invalid_input".to_owned()))
+        }
+        _ => return None,
+    };
+    Some(Failure { code, ..Failure::new(reason, error.to_string()) })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue};
 use pleat_domain::{Block, Message, Raw, json};
-use pleat_engine::{EngineError, SessionCall, SessionRecord, Turn};
+use pleat_engine::{EngineError, Going, SessionCall, SessionRecord, Turn};
 use pleat_mcp::capabilities::{Offered, server};
 use pleat_mcp::client::{self, Answered};
 use pleat_mcp::{ClientCapabilities, Level, Request, RpcError, Version, message, params};
@@ -131,40 +131,66 @@ pub(super) async fn replied(peer: &Peer, headers: &HeaderMap, id: &Raw, body: Re
     });
     let declared = serde_json::from_str(session.capabilities.get()).unwrap_or_default();
     let served = ClientCapabilities::read(&declared);
-    continued(peer, task, &[(key, body)], served).await
+    let (tenant, waiting) = (&peer.tenant, task.clone());
+    match continued(peer, task, &[(key, body)], served).await {
+        Ok(Continued::Begun(going)) => engine.forget_when_over(Arc::clone(tenant), session.id, &going),
+        Ok(Continued::Over) => engine.forget_call(tenant, session.id, waiting.id).await?,
+        Ok(Continued::Waits | Continued::Elsewhere) => {}
+        Err(error) => {
+            // Nobody reads the answer to an answer: what is wrong with it has to come out on the call's stream.
+            engine.refuse_answer(tenant, &peer.principal, &waiting, &error).await?;
+            return Err(error.into());
+        }
+    }
+    Ok(())
 }
 
-/// Keeps what was answered and, when that is all, continues the task.
+/// What became of a task whose client has answered.
+pub(super) enum Continued {
+    /// Not all of the answers are there.
+    Waits,
+    Begun(Going),
+    /// The user would not answer.
+    Over,
+    /// Somebody else has answered the last of them at the same time.
+    Elsewhere,
+}
+
+/// Keeps what was answered and, when that is all, continues the task. What is refused is not kept.
 pub(super) async fn continued(
     peer: &Peer,
     task: pleat_domain::Task,
     replies: &[(String, Raw)],
     served: ClientCapabilities,
-) -> Result<(), Problem> {
-    let Some(ask) = task.ask.clone() else { return Ok(()) };
+) -> Result<Continued, EngineError> {
+    let Some(ask) = task.ask.clone() else { return Ok(Continued::Elsewhere) };
     let asked = client::requests(&ask);
     let expected: Vec<_> = asked.iter().filter(|request| served.serves(request.kind)).collect();
     let known: Vec<(String, Raw)> =
         replies.iter().filter(|(key, _)| expected.iter().any(|request| request.key == *key)).cloned().collect();
     if known.is_empty() {
-        return Ok(());
+        return Ok(Continued::Waits);
     }
     let engine = &peer.app.engine;
     let all = engine.keep_replies(&peer.tenant, &peer.principal, &task, &known).await?;
     if expected.iter().any(|request| !all.iter().any(|(key, _)| request.key == *key)) {
-        return Ok(());
+        return Ok(Continued::Waits);
     }
-    match client::answered(&ask, &all) {
-        Answered::Declined => engine.abandon(&peer.tenant, &peer.principal, &task).await?,
-        Answered::Turn { input, reply } => {
-            // Somebody else may have answered the last of them at the same time.
-            match engine.answer_turn(turn(peer, task, input, reply)).await {
-                Ok(_) | Err(EngineError::NotContinuable(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
+    let (input, reply) = match client::answered(&ask, &all) {
+        Answered::Declined => {
+            engine.abandon(&peer.tenant, &peer.principal, &task).await?;
+            return Ok(Continued::Over);
+        }
+        Answered::Turn { input, reply } => (input, reply),
+    };
+    match engine.answer_turn(turn(peer, task.clone(), input, reply)).await {
+        Ok(going) => Ok(Continued::Begun(going)),
+        Err(EngineError::NotContinuable(_)) => Ok(Continued::Elsewhere),
+        Err(error) => {
+            engine.drop_replies(&peer.tenant, &peer.principal, &task).await?;
+            Err(error)
         }
     }
-    Ok(())
 }
 
 /// The next turn of a waiting task: with a new input, or with the same one and what the client said.
