@@ -54,11 +54,16 @@ impl Ears {
 pub struct Listening {
     ears: Arc<Ears>,
     task: TaskId,
+    ear: Ear,
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        lock(&self.ears.0).remove(&self.task);
+        let mut ears = lock(&self.ears.0);
+        // Somebody else may listen by now.
+        if ears.get(&self.task).is_some_and(|now| now.0.same_channel(&self.ear.0)) {
+            ears.remove(&self.task);
+        }
     }
 }
 
@@ -66,7 +71,7 @@ impl Engine {
     /// Only on this node: elsewhere nobody is heard before the record is.
     pub fn listen(&self, task: TaskId, ear: Ear) -> Listening {
         let ears = Arc::clone(&self.inner.ears);
-        lock(&ears.0).insert(task, ear);
-        Listening { ears, task }
+        lock(&ears.0).insert(task, ear.clone());
+        Listening { ears, task, ear }
     }
 }

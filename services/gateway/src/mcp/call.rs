@@ -17,7 +17,8 @@ use super::events::{End, Hearing, Telling};
 use super::exchange::{Exchange, Reply};
 use super::peer::Peer;
 use super::state::State;
-use super::{session, settle, tasks};
+use super::session::{self, Continued};
+use super::{settle, tasks};
 use crate::control::mcp as operators;
 use crate::problem::Problem;
 
@@ -208,24 +209,28 @@ async fn again(
     state: State,
     given: serde_json::Map<String, serde_json::Value>,
 ) -> Result<Reply, Problem> {
-    let (id, turn) = state.task.clone().ok_or_else(|| RpcError::invalid_params("`requestState` is of another call"))?;
+    let (id, turn) = state.task.ok_or_else(|| RpcError::invalid_params("`requestState` is of another call"))?;
     let (engine, tenant) = (exchange.engine().clone(), Arc::clone(exchange.tenant()));
     let task = engine.task(&tenant, &exchange.peer.principal, &id).await?;
-    if task.turn != turn || !task.state.is_interrupted() {
-        // Sent twice: what became of it is the answer.
-        let task = engine.next_end(&tenant, task.id, turn).await?;
-        return settle::reply(&exchange, &task).await;
-    }
     let replies: Vec<_> = given.into_iter().map(|(key, value)| (key, pleat_domain::json::raw(&value))).collect();
-    let (id, asked) = (task.id, state.keys);
-    let complete = asked.iter().all(|key| replies.iter().any(|(given, _)| given == key));
-    session::continued(&exchange.peer, task.clone(), &replies, exchange.capabilities).await?;
-    if !complete {
-        return settle::reply(&exchange, &task).await;
-    }
-    let end: End = Box::pin(async move { engine.next_end(&tenant, id, turn).await });
-    match waits_as_task(&exchange) {
-        None => settle::reply(&exchange, &*end.await?).await,
-        Some(patience) => task_or_result(&exchange, end, &task, patience, None).await,
-    }
+    let hearing = hearing(&exchange);
+    // Before the turn begins, so that nothing of it is missed.
+    let listening = hearing.as_ref().map(|hearing| engine.listen(task.id, hearing.ear.clone()));
+    let continued = match task.turn == turn && task.state.is_interrupted() {
+        true => session::continued(&exchange.peer, task.clone(), &replies, exchange.capabilities).await?,
+        // Sent twice: what became of it is the answer.
+        false => Continued::Elsewhere,
+    };
+    let reply = match continued {
+        // What this client can serve now may be more than it could before.
+        Continued::Waits => settle::reply(&exchange, &task).await,
+        Continued::Begun(going) => goes_on(exchange, going, hearing).await,
+        Continued::Over | Continued::Elsewhere => {
+            let id = task.id;
+            let end: End = Box::pin(async move { engine.next_end(&tenant, id, turn).await });
+            follows(exchange, &task, end, None, None).await
+        }
+    };
+    drop(listening);
+    reply
 }

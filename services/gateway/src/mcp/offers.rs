@@ -161,10 +161,9 @@ fn asks(exchange: &Exchange, asked: Vec<ClientRequest>, kept: Option<Raw>) -> Re
         let problem = Problem::from(RpcError::missing_capability(&required(kinds)));
         return Err(if exchange.is_stateless() { problem.exactly() } else { problem });
     }
-    let keys = can.iter().map(|request| request.key.clone()).collect();
     // A state is there even where the function keeps none: it says that this is a second time.
     let kept = kept.or_else(|| Some(json::raw(&Value::Null)));
-    let state = State::of_offer(exchange, kept, keys).sealed(exchange)?;
+    let state = State::of_offer(exchange, kept).sealed(exchange)?;
     Ok(exchange.result(settle::input_required(&can, state)))
 }
 

@@ -59,8 +59,7 @@ fn promised(exchange: &Exchange, task: &Task) -> bool {
 }
 
 fn ask(exchange: &Exchange, task: &Task, requests: &[ClientRequest]) -> Result<Reply, Problem> {
-    let keys = requests.iter().map(|request| request.key.clone()).collect();
-    let state = State::of_task(exchange, task, keys).sealed(exchange)?;
+    let state = State::of_task(exchange, task).sealed(exchange)?;
     Ok(exchange.result(input_required(requests, state)))
 }
 

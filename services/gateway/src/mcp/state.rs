@@ -23,24 +23,22 @@ pub(super) struct State {
     /// What a function kept that has no task: one that gives a prompt or a resource.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) kept: Option<Raw>,
-    /// The requests that were made.
-    pub(super) keys: Vec<String>,
     call: String,
     until: i64,
 }
 
 impl State {
-    pub(super) fn of_task(exchange: &Exchange, task: &pleat_domain::Task, keys: Vec<String>) -> Self {
-        Self::new(exchange, Some((task.id.to_string(), task.turn)), None, keys)
+    pub(super) fn of_task(exchange: &Exchange, task: &pleat_domain::Task) -> Self {
+        Self::new(exchange, Some((task.id.to_string(), task.turn)), None)
     }
 
-    pub(super) fn of_offer(exchange: &Exchange, kept: Option<Raw>, keys: Vec<String>) -> Self {
-        Self::new(exchange, None, kept, keys)
+    pub(super) fn of_offer(exchange: &Exchange, kept: Option<Raw>) -> Self {
+        Self::new(exchange, None, kept)
     }
 
-    fn new(exchange: &Exchange, task: Option<(String, i16)>, kept: Option<Raw>, keys: Vec<String>) -> Self {
+    fn new(exchange: &Exchange, task: Option<(String, i16)>, kept: Option<Raw>) -> Self {
         let until = OffsetDateTime::now_utc().unix_timestamp() + GOOD_SECONDS;
-        Self { task, kept, keys, call: digest(exchange), until }
+        Self { task, kept, call: digest(exchange), until }
     }
 
     pub(super) fn sealed(&self, exchange: &Exchange) -> Result<String, Problem> {
