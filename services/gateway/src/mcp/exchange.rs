@@ -58,10 +58,9 @@ impl Exchange {
     pub(super) fn new(peer: Peer, era: Era, headers: &HeaderMap, request: Request, meta: Meta) -> Self {
         let (version, declared, level) = match &era {
             Era::Session(session) => {
-                let declared = serde_json::from_str(session.capabilities.get()).unwrap_or_default();
                 let version = Version::parse(&session.version).unwrap_or(Version::NEWEST_WITH_SESSIONS);
                 let level = session.log_level.and_then(Level::from_code);
-                (version, ClientCapabilities::read(&declared), level)
+                (version, of_session(session), level)
             }
             Era::Stateless => (Version::V2026_07_28, meta.capabilities.unwrap_or_default(), meta.level),
         };
@@ -118,6 +117,12 @@ impl Exchange {
     pub(super) fn may_hear(&self, skill: &Skill) -> bool {
         self.level.is_some() && (self.peer.principal.has(Scope::Read) || skill.manifest.shows_logs())
     }
+}
+
+/// What the client of a session can do. Tasks as results came after sessions: no version that has these knows them.
+pub(super) fn of_session(session: &SessionRecord) -> ClientCapabilities {
+    let declared = serde_json::from_str(session.capabilities.get()).unwrap_or_default();
+    ClientCapabilities { tasks: false, ..ClientCapabilities::read(&declared) }
 }
 
 /// Whether a kind of answer is taken. Nothing said is everything taken.

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::door::{SESSION, check_version, header, speaks_stateless};
-use super::exchange::{Exchange, Reply};
+use super::exchange::{Exchange, Reply, of_session};
 use super::peer::Peer;
 use crate::problem::Problem;
 
@@ -129,8 +129,7 @@ pub(super) async fn replied(peer: &Peer, headers: &HeaderMap, id: &Raw, body: Re
         let error: Value = serde_json::from_str(error.get()).unwrap_or_default();
         json::raw(&json!({ "error": error }))
     });
-    let declared = serde_json::from_str(session.capabilities.get()).unwrap_or_default();
-    let served = ClientCapabilities::read(&declared);
+    let served = of_session(&session);
     let (tenant, waiting) = (&peer.tenant, task.clone());
     match continued(peer, task, &[(key, body)], served).await {
         Ok(Continued::Begun(going)) => engine.forget_when_over(Arc::clone(tenant), session.id, &going),
