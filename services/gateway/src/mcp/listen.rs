@@ -25,6 +25,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::events::{self, End, Telling};
 use super::exchange::{Era, Exchange, Reply};
 use super::peer::Peer;
+use super::session::check_length;
 use super::{lists, offers, tasks};
 use crate::problem::Problem;
 use crate::sse;
@@ -81,6 +82,7 @@ pub(super) async fn stateless(exchange: Exchange) -> Result<Reply, Problem> {
     if filter.resource_subscriptions.len() + filter.task_ids.len() > MOST {
         return Err(RpcError::invalid_params(format!("one listener names at most {MOST} resources and tasks")).into());
     }
+    filter.resource_subscriptions.iter().chain(&filter.task_ids).try_for_each(|uri| check_length(uri))?;
     if exchange.peer.is_control() {
         filter = Filter { tools_list_changed: filter.tools_list_changed, ..Filter::default() };
     }

@@ -17,6 +17,9 @@ use super::exchange::{Exchange, Reply, of_session};
 use super::peer::Peer;
 use crate::problem::Problem;
 
+/// Of what is subscribed to.
+const MOST_URI_BYTES: usize = 2_048;
+
 /// What a server has to say first to whoever uses it.
 pub(super) fn instructions(peer: &Peer) -> String {
     match peer.is_control() {
@@ -39,7 +42,7 @@ pub(super) const fn offered(peer_is_control: bool) -> Offered {
 pub(super) async fn initialize(peer: &Peer, request: &Request) -> Result<Response, Problem> {
     let asked: params::Initialize = params::read(request.params.as_deref())?;
     let version = Version::negotiated(&asked.protocol_version);
-    let capabilities = json::raw(&asked.capabilities);
+    let capabilities = json::raw(&ClientCapabilities::read(&Value::Object(asked.capabilities)).declared());
     let engine = &peer.app.engine;
     let id =
         engine.open_session(&peer.tenant, &peer.principal, peer.is_control(), version.as_str(), capabilities).await?;
@@ -78,12 +81,21 @@ pub(super) async fn subscribe(exchange: &Exchange, on: bool) -> Result<Reply, Pr
     let Some(session) = exchange.session() else { return Ok(exchange.result(Map::new())) };
     let (engine, tenant) = (exchange.engine(), exchange.tenant());
     if on {
+        check_length(&wanted.uri)?;
         super::offers::check_visible(exchange, &wanted.uri).await?;
         engine.subscribe_session(tenant, session, &wanted.uri).await?;
     } else {
         engine.unsubscribe_session(tenant, session, &wanted.uri).await?;
     }
     Ok(exchange.result(Map::new()))
+}
+
+/// What is subscribed to is kept, so that it has a bound.
+pub(super) fn check_length(uri: &str) -> Result<(), RpcError> {
+    match uri.len() <= MOST_URI_BYTES {
+        true => Ok(()),
+        false => Err(RpcError::invalid_params(format!("a URI to subscribe to has at most {MOST_URI_BYTES} bytes"))),
+    }
 }
 
 /// What a client says without wanting an answer.
