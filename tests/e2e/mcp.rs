@@ -12,6 +12,8 @@ mod listening;
 mod many;
 mod operators;
 mod prompts;
+mod refusing;
+mod repeating;
 mod resources;
 mod sessions;
 mod stateless;

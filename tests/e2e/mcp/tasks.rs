@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Modern;
+use super::{Client, Modern};
 use crate::harness::TestServer;
 
 const JOBS: &str = r#"
@@ -79,6 +79,17 @@ async fn a_function_decides_whether_its_calls_are_tasks() {
     assert_eq!(answer["error"]["data"]["requiredCapabilities"], needed);
     assert_eq!(unable.result("tools/call", call("job", json!({ "seconds": 0.6 }))).await["resultType"], "complete");
     assert_eq!(unable.ask("tasks/get", json!({ "taskId": "x" })).await.1["error"]["code"], -32021);
+}
+
+/// A session's versions have no tasks as results, whatever its client declares.
+#[tokio::test]
+async fn a_session_gets_results_even_where_it_speaks_of_tasks() {
+    let (server, _) = started().await;
+    let session = Client::open(&server, capabilities()).await;
+    for name in ["job", "long"] {
+        let done = session.call(name, json!({ "seconds": 0.6 })).await;
+        assert_eq!((&done["content"][0]["text"], done.get("taskId")), (&json!("done"), None), "{name}: {done}");
+    }
 }
 
 #[tokio::test]

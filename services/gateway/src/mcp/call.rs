@@ -106,7 +106,7 @@ async fn ended(
             exchange.engine().note_call(&call, task.id).await?;
         }
         let (id, end) = (task.id, Box::pin(std::future::ready(Ok(task))) as End);
-        return Ok(Reply::Stream(Telling { exchange, task: id, hearing, end, leaving: None }.response()));
+        return Ok(Reply::Stream(Telling { exchange, task: id, hearing, end, leaving: None, noted: false }.response()));
     }
     settle::reply(&exchange, &task).await
 }
@@ -178,7 +178,7 @@ async fn follows(
             end = Box::pin(std::future::ready(Ok(task)));
         }
     }
-    Ok(Reply::Stream(Telling { exchange, task: recorded.id, hearing, end, leaving }.response()))
+    Ok(Reply::Stream(Telling { exchange, task: recorded.id, hearing, end, leaving, noted: false }.response()))
 }
 
 /// The request as a cancel names it.

@@ -44,6 +44,8 @@ pub(super) struct Telling {
     pub(super) end: End,
     /// Dropped with the stream, whichever way that ends.
     pub(super) leaving: Option<Leaving>,
+    /// The request was noted for this stream, and is forgotten with its end.
+    pub(super) noted: bool,
 }
 
 enum Step {
@@ -94,6 +96,7 @@ impl Telling {
                             yield wire.frame(text);
                         }
                         if done {
+                            self.forget().await;
                             break;
                         }
                         self.end = self.later(&task);
@@ -118,6 +121,13 @@ impl Telling {
     fn leftover(&mut self, wire: &mut Wire) -> Vec<String> {
         let Some(hearing) = &mut self.hearing else { return Vec::new() };
         std::iter::from_fn(|| hearing.said.try_recv().ok()).filter_map(|said| wire.told(&said)).collect()
+    }
+
+    async fn forget(&self) {
+        if let Some(session) = self.exchange.session().filter(|_| self.noted) {
+            // A session that is gone has taken its requests with it.
+            let _ = self.exchange.engine().forget_call(self.exchange.tenant(), session.id, self.task).await;
+        }
     }
 
     /// The end of the turn that an answer begins.

@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::call::noted;
 use super::events::{self, End, Telling};
 use super::exchange::{Era, Exchange, Reply};
 use super::peer::Peer;
@@ -72,8 +73,13 @@ async fn resumed(mut exchange: Exchange, id: pleat_domain::TaskId) -> Result<Res
     }
     let catalog = engine.catalog(&tenant).await?;
     exchange.listed = task.skill.as_ref().and_then(|skill| catalog.skills.get(skill)).cloned();
+    // It may be another session of this caller, which cancels under its own name.
+    let call = noted(&exchange).filter(|_| !task.state.is_terminal());
+    if let Some(call) = &call {
+        engine.note_call(call, id).await?;
+    }
     let end: End = Box::pin(async move { engine.next_end(&tenant, id, task.turn - 1).await });
-    Ok(Telling { exchange, task: id, hearing: None, end, leaving: None }.response())
+    Ok(Telling { exchange, task: id, hearing: None, end, leaving: None, noted: call.is_some() }.response())
 }
 
 pub(super) async fn stateless(exchange: Exchange) -> Result<Reply, Problem> {
