@@ -1,5 +1,7 @@
 //! The door itself: what comes in by POST, GET and DELETE, told apart by era.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -43,10 +45,13 @@ async fn one(peer: Peer, headers: &HeaderMap, message: Message) -> Response {
     match message {
         Message::Request(request) => {
             let id = request.id.clone();
-            let (place, shown) = (super::metadata::address(&peer.base_url), headers.contains_key(AUTHORIZATION));
+            let (base, least) = (Arc::clone(&peer.base_url), peer.surface.least());
             let served = serve(peer, headers, request).await;
             // A call that needs more than this caller has shows the way to it.
-            served.unwrap_or_else(|problem| problem.challenged(&place, shown).into_mcp(&id))
+            served.unwrap_or_else(|problem| {
+                let (place, shown) = (super::metadata::address(&base), headers.contains_key(AUTHORIZATION));
+                problem.challenged(&place, shown, least).into_mcp(&id)
+            })
         }
         Message::Notification { method, params } => {
             match Box::pin(session::notified(&peer, headers, &method, params.as_deref())).await {
