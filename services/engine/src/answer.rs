@@ -66,8 +66,10 @@ impl Engine {
         ear: Option<Ear>,
         leaving_cancels: bool,
     ) -> Result<Answer, EngineError> {
-        let mut run = self.admit(invocation, None).await?;
-        run.ear = ear;
+        let run = self.admit(invocation, None).await?;
+        if let Some(ear) = ear {
+            run.live().hear(ear);
+        }
         let span = run.span();
         let prompt = self.spawn_for(|done| run.prompt(leaving_cancels, done).instrument(span)).await?;
         Ok(match prompt {
@@ -78,8 +80,10 @@ impl Engine {
 
     /// Continues a waiting task with what its caller or its caller's client said.
     pub async fn answer_turn(&self, turn: Turn) -> Result<Going, EngineError> {
-        let mut run = self.readmit(turn).await?;
-        run.ear = self.inner.ears.of(run.task.id);
+        let run = self.readmit(turn).await?;
+        if let Some(ear) = self.inner.ears.of(run.task.id) {
+            run.live().hear(ear);
+        }
         let recorded = self.spawn(run.span(), Run::resume(run)).await?;
         // Who waits here for the answer is not told by another node.
         self.inner.news.changed(&[recorded.task().id]);

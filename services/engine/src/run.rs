@@ -23,7 +23,6 @@ use tokio::sync::oneshot;
 
 use crate::admission::{Permit, Used};
 use crate::catalog::{Skill, Target};
-use crate::ear::Ear;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::guarding::SharedWatch;
@@ -63,8 +62,6 @@ pub(crate) struct Run {
     pub(crate) push: Option<PushEntry>,
     /// What the caller's client answered to the turn before.
     pub(crate) reply: Option<Raw>,
-    /// Who listens.
-    pub(crate) ear: Option<Ear>,
     /// Of a run of a pipeline: the steps that are recorded already.
     pub(crate) begun: Vec<Task>,
     log_seq: u32,
@@ -117,7 +114,6 @@ impl Run {
             once: None,
             push: None,
             reply: None,
-            ear: None,
             begun: Vec::new(),
             log_seq,
             flushed: Instant::now(),
@@ -215,7 +211,6 @@ impl Run {
             messages: task.history.clone(),
             state: self.kept.clone(),
             reply: self.reply.clone(),
-            ear: self.ear.clone(),
             watch: self.watch.clone(),
             reach: self.reach(),
         };

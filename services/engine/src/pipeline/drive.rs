@@ -2,11 +2,13 @@
 //! from what is the machine's to say.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use pleat_domain::event::Progress;
 use pleat_domain::{ContextId, Failure, Raw, Reason, StepChange, StepPhase, TaskId, Tenant, json};
 use pleat_pipelines::{Attempt, End, Entry, Event, Plan, RunFailure};
 use pleat_runtime::{CallReport, Outcome, Stop};
@@ -42,6 +44,8 @@ pub(crate) struct Driver {
     pub(super) pending: Pending,
     /// Stops the steps.
     pub(super) stop: CancellationToken,
+    /// Steps that are behind the run, for those who are told of its progress.
+    passed: AtomicU32,
     input: Raw,
     entries: Vec<Entry>,
 }
@@ -60,6 +64,7 @@ impl Run {
             sink: self.sink(),
             pending: journal::pending(&self.begun),
             stop: CancellationToken::new(),
+            passed: AtomicU32::new(0),
             input: self.task.input.clone(),
             entries: journal::entries(&self.begun),
         }
@@ -152,12 +157,27 @@ impl Driver {
 
     /// Who follows the run is told at once. Otherwise it is recorded with whatever is recorded next, or soon.
     fn tell(&self, due: &mut Option<Instant>, change: StepChange) {
+        if matches!(change.phase, StepPhase::Finished | StepPhase::Skipped) {
+            let passed = self.passed.fetch_add(1, Ordering::Relaxed) + 1;
+            self.live.say(|ear| ear.progress(&self.progress(passed, &change)));
+        }
         self.sink.step(change);
         if self.live.is_read() {
             self.sink.ring();
         } else {
             due.get_or_insert_with(|| Instant::now() + QUIET);
         }
+    }
+}
+
+impl Driver {
+    /// How far the run is. How many items there are to be is not known before.
+    fn progress(&self, passed: u32, change: &StepChange) -> Progress {
+        let steps = || self.plan.stages().flatten();
+        let total = steps().all(|step| step.for_each.is_none()).then(|| steps().count() as f64);
+        let item = change.item.map(|item| format!(", item {item}")).unwrap_or_default();
+        let word = if change.phase == StepPhase::Skipped { "skipped" } else { "finished" };
+        Progress { done: f64::from(passed), total, note: Some(format!("step `{}`{item} {word}", change.step)) }
     }
 }
 

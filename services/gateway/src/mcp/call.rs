@@ -215,7 +215,7 @@ async fn again(
     let replies: Vec<_> = given.into_iter().map(|(key, value)| (key, pleat_domain::json::raw(&value))).collect();
     let hearing = hearing(&exchange);
     // Before the turn begins, so that nothing of it is missed.
-    let listening = hearing.as_ref().map(|hearing| engine.listen(task.id, hearing.ear.clone()));
+    let listening = hearing.as_ref().map(|hearing| engine.listen(&tenant, task.id, hearing.ear.clone()));
     let continued = match task.turn == turn && task.state.is_interrupted() {
         true => session::continued(&exchange.peer, task.clone(), &replies, exchange.capabilities).await?,
         // Sent twice: what became of it is the answer.

@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures::Stream;
 use pleat_domain::{Raw, Task, TaskId, json};
-use pleat_engine::{Ear, EngineError, Said};
+use pleat_engine::{Ear, EngineError, Listening, Said};
 use pleat_mcp::{Level, client, notification};
 use tokio::sync::mpsc;
 
@@ -63,7 +63,7 @@ impl Telling {
     fn frames(mut self) -> impl Stream<Item = Frame> + Send {
         stream! {
             let mut wire = Wire::new(&self.exchange, self.task);
-            let listening = self.hearing.as_ref().map(|one| self.exchange.engine().listen(self.task, one.ear.clone()));
+            let listening = self.hearing.as_ref().map(|one| self.listen(one));
             if self.exchange.version.primes_streams() {
                 yield wire.prime();
             }
@@ -115,6 +115,10 @@ impl Telling {
             drop(listening);
             drop(self.leaving.take());
         }
+    }
+
+    fn listen(&self, hearing: &Hearing) -> Listening {
+        self.exchange.engine().listen(self.exchange.tenant(), self.task, hearing.ear.clone())
     }
 
     /// What was said just before the end.

@@ -36,7 +36,7 @@ pub(super) async fn resources(exchange: &Exchange) -> Result<Reply, Problem> {
 pub(super) fn all_resources(exchange: &Exchange, catalog: &Catalog) -> Vec<Value> {
     of_each(exchange, catalog, |callable| {
         let skill = callable.skill();
-        resource::listed(skill.name.as_str(), &skill.manifest)
+        resource::listed(&skill.tool_name(), &skill.manifest)
     })
 }
 
@@ -55,7 +55,7 @@ pub(super) async fn prompts(exchange: &Exchange) -> Result<Reply, Problem> {
 pub(super) fn all_prompts(exchange: &Exchange, catalog: &Catalog) -> Vec<Value> {
     of_each(exchange, catalog, |callable| {
         let skill = callable.skill();
-        prompt::listed(skill.name.as_str(), &skill.manifest)
+        prompt::listed(&skill.tool_name(), &skill.manifest)
     })
 }
 

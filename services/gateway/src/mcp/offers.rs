@@ -22,7 +22,7 @@ pub(super) async fn read(exchange: &Exchange) -> Result<Reply, Problem> {
         Place::Docs(name) => {
             let skill = named(exchange, name).await?.ok_or_else(|| not_found(exchange, uri))?;
             let skill = skill.skill();
-            Ok(exchange.cacheable(resource::docs(uri, skill.name.as_str(), &skill.manifest)))
+            Ok(exchange.cacheable(resource::docs(uri, &skill.tool_name(), &skill.manifest)))
         }
         Place::Task(id) => {
             let task = exchange.engine().task(exchange.tenant(), &exchange.peer.principal, id).await;
@@ -61,7 +61,8 @@ pub(super) async fn prompt(exchange: &Exchange) -> Result<Reply, Problem> {
     let used = prompt::used(&asked.name).ok_or_else(unknown)?;
     let skill = named(exchange, used).await?.ok_or_else(unknown)?;
     let request = arguments.get(prompt::REQUEST).and_then(Value::as_str);
-    Ok(exchange.result(prompt::usage(used, &skill.skill().manifest, request)))
+    let skill = skill.skill();
+    Ok(exchange.result(prompt::usage(&skill.tool_name(), &skill.manifest, request)))
 }
 
 pub(super) async fn complete(exchange: &Exchange) -> Result<Reply, Problem> {
@@ -114,7 +115,7 @@ pub(super) async fn check_visible(exchange: &Exchange, uri: &str) -> Result<(), 
 
 async fn named(exchange: &Exchange, name: &str) -> Result<Option<Callable>, Problem> {
     let catalog = exchange.engine().catalog(exchange.tenant()).await?;
-    Ok(catalog.choose(&exchange.peer.principal, Some(name)).ok())
+    Ok(catalog.choose_tool(&exchange.peer.principal, name).ok())
 }
 
 async fn offering(exchange: &Exchange, uri: &str) -> Result<Option<Callable>, Problem> {
