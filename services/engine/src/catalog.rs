@@ -227,7 +227,8 @@ impl Catalog {
         match self.choose(principal, Some(name)) {
             Err(EngineError::UnknownSkill(_)) if name.starts_with(TOOL_PREFIX) => {
                 let direct = name.strip_prefix(TOOL_PREFIX).and_then(|name| SkillName::parse(name).ok());
-                let direct = direct.map(|name| SkillName::pipeline(&name)).filter(|skill| self.skills.contains_key(skill));
+                let direct =
+                    direct.map(|name| SkillName::pipeline(&name)).filter(|skill| self.skills.contains_key(skill));
                 let cut = || self.skills.keys().find(|skill| is_tool(skill, name)).cloned();
                 self.choose(principal, Some(direct.or_else(cut).as_ref().map_or(name, SkillName::as_str)))
             }

@@ -168,12 +168,10 @@ async fn requests_are_noted_while_they_last_and_quick_ones_never() {
         client.call("probe", sleep(ms)).await;
     }
     client.call("probe", sleep(600)).await;
-    let noted: Vec<String> =
-        sqlx::query_scalar("SELECT request_id FROM noted").fetch_all(&mut outside).await.unwrap();
+    let noted: Vec<String> = sqlx::query_scalar("SELECT request_id FROM noted").fetch_all(&mut outside).await.unwrap();
     assert_eq!(noted, ["7"], "only the one that lasted");
-    let mut left = async || -> i64 {
-        sqlx::query_scalar("SELECT count(*) FROM mcp_calls").fetch_one(&mut outside).await.unwrap()
-    };
+    let mut left =
+        async || -> i64 { sqlx::query_scalar("SELECT count(*) FROM mcp_calls").fetch_one(&mut outside).await.unwrap() };
     let forgotten = async { while left().await > 0 {} };
     tokio::time::timeout(Duration::from_secs(10), forgotten).await.expect("it is forgotten with its end");
 }

@@ -7,17 +7,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pleat_domain::{Door, Task, TaskId, TaskSupport};
-use pleat_engine::{Answer, Ear, EngineError, Going, Invocation, SessionCall};
+use pleat_engine::{Answer, EngineError, Going, Invocation, SessionCall};
 use pleat_mcp::capabilities::required_tasks;
 use pleat_mcp::result::CallResult;
 use pleat_mcp::{RpcError, headers as wire, params, tool};
 
 use super::door::header;
-use super::events::{End, Hearing, Telling};
+use super::events::{End, Telling};
 use super::exchange::{Exchange, Reply};
+use super::hearing::Hearing;
 use super::peer::Peer;
-use super::state::State;
 use super::session::{self, Continued};
+use super::state::State;
 use super::{settle, tasks};
 use crate::control::mcp as operators;
 use crate::problem::Problem;
@@ -65,7 +66,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         push: None,
         door: Door::Mcp,
     };
-    let hearing = hearing(&exchange);
+    let hearing = Hearing::of(&exchange);
     let ear = hearing.as_ref().map(|hearing| hearing.ear.clone());
     match exchange.engine().answer(invocation, ear, exchange.is_stateless()).await {
         Ok(Answer::Ended(task)) => ended(exchange, task, hearing, support).await,
@@ -77,16 +78,6 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Somebody listens where there is something to hear and a stream to say it on.
-fn hearing(exchange: &Exchange) -> Option<Hearing> {
-    let logs = exchange.listed.as_ref().is_some_and(|skill| exchange.may_hear(skill));
-    let wanted = exchange.streams && (logs || exchange.progress_token.is_some());
-    wanted.then(|| {
-        let (ear, said) = Ear::new();
-        Hearing { ear, said }
-    })
 }
 
 /// A call that was over at once.
@@ -213,7 +204,7 @@ async fn again(
     let (engine, tenant) = (exchange.engine().clone(), Arc::clone(exchange.tenant()));
     let task = engine.task(&tenant, &exchange.peer.principal, &id).await?;
     let replies: Vec<_> = given.into_iter().map(|(key, value)| (key, pleat_domain::json::raw(&value))).collect();
-    let hearing = hearing(&exchange);
+    let hearing = Hearing::of(&exchange);
     // Before the turn begins, so that nothing of it is missed.
     let listening = hearing.as_ref().map(|hearing| engine.listen(&tenant, task.id, hearing.ear.clone()));
     let continued = match task.turn == turn && task.state.is_interrupted() {

@@ -22,11 +22,11 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::call::noted;
-use super::events::{self, End, Telling};
 use super::exchange::{Era, Exchange, Reply};
 use super::peer::Peer;
+use super::resume::resumed;
 use super::session::check_length;
+use super::wire::Mark;
 use super::{lists, offers, tasks};
 use crate::problem::Problem;
 use crate::sse;
@@ -41,10 +41,11 @@ const MOST: usize = 100;
 pub(super) async fn session(peer: Peer, held: Arc<SessionRecord>, headers: &HeaderMap) -> Result<Response, Problem> {
     let last = super::door::header(headers, "last-event-id");
     let mut request = Request { id: pleat_domain::json::raw(&Value::Null), method: String::new(), params: None };
-    if let Some((task, id)) = last.as_deref().and_then(events::parse_id) {
-        request.id = id;
-        let exchange = Exchange::new(peer, Era::Session(held), headers, request, Meta::default());
-        return resumed(exchange, task).await;
+    if let Some(mark) = last.as_deref().and_then(Mark::parse) {
+        request.id = mark.request;
+        let meta = Meta { progress_token: mark.token, ..Meta::default() };
+        let exchange = Exchange::new(peer, Era::Session(held), headers, request, meta);
+        return resumed(exchange, mark.task, mark.told).await;
     }
     let seen = last.as_deref().and_then(|id| id.strip_prefix("changes.")).and_then(|seen| seen.parse().ok());
     let filter = Filter {
@@ -57,29 +58,6 @@ pub(super) async fn session(peer: Peer, held: Arc<SessionRecord>, headers: &Head
     let filter = Filter { resource_subscriptions: held.subscriptions.clone(), ..filter };
     let listener = Listener::new(exchange, filter, seen).await?;
     Ok(sse::of_frames(listener.frames()))
-}
-
-/// The rest of a call's stream: its end, or what its client is asked meanwhile.
-async fn resumed(mut exchange: Exchange, id: pleat_domain::TaskId) -> Result<Response, Problem> {
-    let (engine, tenant) = (exchange.engine().clone(), Arc::clone(exchange.tenant()));
-    let foreign = || Problem::from(RpcError::invalid_params("`Last-Event-ID` is of no stream of yours")).exactly();
-    let task = engine.task(&tenant, &exchange.peer.principal, &id.to_string()).await.map_err(|error| match error {
-        EngineError::TaskNotFound => foreign(),
-        error => error.into(),
-    })?;
-    // Who may read another's task has not been given its stream, and does not answer in its caller's place.
-    if task.caller != exchange.peer.principal.caller() {
-        return Err(foreign());
-    }
-    let catalog = engine.catalog(&tenant).await?;
-    exchange.listed = task.skill.as_ref().and_then(|skill| catalog.skills.get(skill)).cloned();
-    // It may be another session of this caller, which cancels under its own name.
-    let call = noted(&exchange).filter(|_| !task.state.is_terminal());
-    if let Some(call) = &call {
-        engine.note_call(call, id).await?;
-    }
-    let end: End = Box::pin(async move { engine.next_end(&tenant, id, task.turn - 1).await });
-    Ok(Telling { exchange, task: id, hearing: None, end, leaving: None, noted: call.is_some() }.response())
 }
 
 pub(super) async fn stateless(exchange: Exchange) -> Result<Reply, Problem> {
