@@ -3,6 +3,7 @@
 mod asking;
 mod authorization;
 mod bad_input;
+mod bridge;
 mod cancelling;
 mod client;
 mod clients;
