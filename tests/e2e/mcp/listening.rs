@@ -89,6 +89,22 @@ async fn a_subscribed_task_is_told_of_in_both_eras() {
     session.result("resources/unsubscribe", json!({ "uri": uri })).await;
 }
 
+/// A task goes by the name that its caller has given it, too.
+#[tokio::test]
+async fn a_task_is_watched_by_the_name_that_its_caller_gave_it() {
+    let server = TestServer::start().await;
+    server.deploy_probe().await;
+    let named = json!({ "id": "mine", "skill": "probe", "message": { "do": "sleep", "ms": 1500 } });
+    let mut running = server.rpc_stream(&server.invoke, "tasks/sendSubscribe", named, None).await;
+    running.next().await.unwrap();
+    let modern = Modern::new(&server, json!({})).with_key(&server.invoke);
+    let wanted = json!({ "notifications": { "resourceSubscriptions": ["a2a://task/mine"] } });
+    let mut listening = modern.stream("subscriptions/listen", wanted).await;
+    let accepted = soon(&mut listening).await;
+    assert_eq!(accepted["params"]["notifications"]["resourceSubscriptions"], json!(["a2a://task/mine"]), "{accepted}");
+    assert_eq!(soon(&mut listening).await["params"]["uri"], "a2a://task/mine");
+}
+
 #[tokio::test]
 async fn a_stream_ends_with_its_session_and_in_order_when_the_node_stops() {
     let server = TestServer::start().await;

@@ -296,12 +296,14 @@ impl Listener {
         let wanted: HashMap<Subject, String> = tasks.chain(ids).collect();
         self.watchers.retain(|subject, _| wanted.contains_key(subject));
         for (subject, id) in wanted {
-            let Ok(id) = id.parse() else { continue };
-            let (engine, tenant) = (self.exchange.engine().clone(), Arc::clone(self.exchange.tenant()));
+            let peer = self.exchange.peer.clone();
             let sender = self.sender.clone();
             self.watchers.entry(subject.clone()).or_insert_with(|| {
                 AbortOnDropHandle::new(tokio::spawn(async move {
-                    let mut changes = engine.watch_task(&tenant, id);
+                    let (engine, tenant) = (&peer.app.engine, &peer.tenant);
+                    // It may be the name that its caller has given it.
+                    let Ok(task) = engine.task(tenant, &peer.principal, &id).await else { return };
+                    let mut changes = engine.watch_task(tenant, task.id);
                     while changes.next().await.is_some() {
                         if sender.send(subject.clone()).await.is_err() {
                             return;

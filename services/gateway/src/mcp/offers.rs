@@ -30,6 +30,8 @@ pub(super) async fn read(exchange: &Exchange) -> Result<Reply, Problem> {
                 EngineError::TaskNotFound => not_found(exchange, uri),
                 error => error.into(),
             })?;
+            // What was said since the turn began is in its events only.
+            let task = exchange.engine().snapshot(exchange.tenant(), task).await?;
             Ok(exchange.cacheable(resource::task(uri, &task)))
         }
         Place::Offered => {
