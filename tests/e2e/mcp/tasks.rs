@@ -137,6 +137,24 @@ async fn answers_may_come_one_by_one() {
     assert_eq!(done["result"]["structuredContent"]["first"], json!({ "action": "accept" }));
 }
 
+/// A client that knows tasks is shown what a task asks for, and may answer it without having declared that it can.
+#[tokio::test]
+async fn who_answers_needs_not_have_declared_that_it_can() {
+    let (server, _) = started().await;
+    let client = Modern::new(&server, json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
+    let created = client.result("tools/call", call("long", json!({ "ask": true }))).await;
+    let id = &created["taskId"];
+    until(&client, id, "input_required").await;
+    for key in ["first", "second"] {
+        let waiting = client.result("tasks/get", json!({ "taskId": id })).await;
+        assert_eq!(waiting["status"], "input_required", "{waiting}");
+        let answer = json!({ "taskId": id, "inputResponses": { key: { "action": "accept" } } });
+        client.result("tasks/update", answer).await;
+    }
+    let done = until(&client, id, "completed").await;
+    assert_eq!(done["result"]["structuredContent"]["second"], json!({ "action": "accept" }), "{done}");
+}
+
 #[tokio::test]
 async fn somebody_elses_task_is_none() {
     let (server, client) = started().await;

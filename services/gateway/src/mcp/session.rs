@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue};
-use pleat_domain::{Block, Message, Raw, json};
+use pleat_domain::{Block, ClientRequest, Message, Raw, json};
 use pleat_engine::{EngineError, Going, SessionCall, SessionRecord, Turn};
 use pleat_mcp::capabilities::{Offered, server};
 use pleat_mcp::client::{self, Answered};
@@ -176,7 +176,11 @@ pub(super) async fn continued(
 ) -> Result<Continued, EngineError> {
     let Some(ask) = task.ask.clone() else { return Ok(Continued::Elsewhere) };
     let asked = client::requests(&ask);
-    let expected: Vec<_> = asked.iter().filter(|request| served.serves(request.kind)).collect();
+    // Who answers can, whether it said so or not. Who said nothing of all this is waited for with everything.
+    let said = asked.iter().any(|request| served.serves(request.kind));
+    let given = |request: &ClientRequest| replies.iter().any(|(key, _)| *key == request.key);
+    let expected: Vec<_> =
+        asked.iter().filter(|request| !said || served.serves(request.kind) || given(request)).collect();
     let known: Vec<(String, Raw)> =
         replies.iter().filter(|(key, _)| expected.iter().any(|request| request.key == *key)).cloned().collect();
     if known.is_empty() {
