@@ -27,6 +27,8 @@ pub struct SessionLimits {
     /// Of one caller. One more ends the oldest.
     pub per_caller: u32,
     pub subscriptions: u32,
+    /// Streams on which one caller listens for changes, on one node.
+    pub listeners: u32,
 }
 
 impl Default for SessionLimits {
@@ -37,6 +39,7 @@ impl Default for SessionLimits {
             per_tenant: 10_000,
             per_caller: 2_000,
             subscriptions: 100,
+            listeners: 1_000,
         }
     }
 }

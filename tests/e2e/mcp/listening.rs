@@ -140,3 +140,76 @@ async fn who_comes_back_learns_that_something_changed_meanwhile() {
     let mut again = Messages::of(client.get().header("last-event-id", id).send().await.unwrap());
     assert_eq!(soon(&mut again).await["method"], "notifications/tools/list_changed");
 }
+
+/// A message goes to a client once, on the stream that it opened last.
+#[tokio::test]
+async fn of_two_streams_of_a_session_the_newest_is_told() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let client = Client::open(&server, json!({})).await;
+    let open = async || {
+        let mut stream = Messages::of(client.get().send().await.unwrap());
+        nothing(&mut stream).await;
+        stream
+    };
+    let (mut older, mut newer) = (open().await, open().await);
+    server.deploy("echo.wasm", fixture("echo.wasm"), "&name=first&visibility=public").await;
+    for _ in 0..3 {
+        soon(&mut newer).await;
+    }
+    nothing(&mut older).await;
+    drop(newer);
+    // The server has to notice that it is gone, which it does when it writes to it: another change, or two.
+    let told = async {
+        for number in 0.. {
+            let query = format!("&name=next-{number}&visibility=public");
+            server.deploy("echo.wasm", fixture("echo.wasm"), &query).await;
+            if let Ok(told) = tokio::time::timeout(Duration::from_secs(1), older.next()).await {
+                return told;
+            }
+        }
+        None
+    };
+    let told = tokio::time::timeout(Duration::from_secs(30), told).await.expect("the older one is told again");
+    assert_eq!(told.unwrap()["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_key_that_opened_it() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let wish = json!({ "label": "passing", "scopes": ["invoke"] });
+    let (status, key) = server.api(reqwest::Method::POST, "/tenants/acme/keys", &server.admin, Some(wish)).await;
+    assert_eq!(status, 201, "{key}");
+    let (text, id) = (key["key"].as_str().unwrap(), key["id"].as_str().unwrap());
+    let session = Client::open_as(&server, text).await;
+    let mut by_session = Messages::of(session.get().send().await.unwrap());
+    let modern = Modern::new(&server, json!({})).with_key(text);
+    let mut by_listening = modern.stream("subscriptions/listen", json!({ "notifications": {} })).await;
+    soon(&mut by_listening).await;
+    let path = format!("/tenants/acme/keys/{id}");
+    let (status, body) = server.api(reqwest::Method::DELETE, &path, &server.admin, None).await;
+    assert!(status < 300, "{status} {body}");
+    let ended = async { (by_session.next().await, by_listening.next().await, by_listening.next().await) };
+    let ended = tokio::time::timeout(Duration::from_secs(30), ended).await.expect("both end");
+    assert!(ended.0.is_none() && ended.2.is_none(), "{ended:?}");
+    assert_eq!(ended.1.unwrap()["result"]["resultType"], "complete", "in order");
+}
+
+#[tokio::test]
+async fn a_caller_listens_on_so_many_streams() {
+    let few = |config: &mut pleat_engine::EngineConfig| config.sessions.listeners = 2;
+    let server = TestServer::start_with(few, |_| {}).await;
+    server.deploy_echo().await;
+    let modern = Modern::new(&server, json!({}));
+    let listen = json!({ "notifications": {} });
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        open.push(modern.stream("subscriptions/listen", listen.clone()).await);
+        soon(open.last_mut().unwrap()).await;
+    }
+    let (status, refused) = modern.ask("subscriptions/listen", listen.clone()).await;
+    assert_eq!((status, &refused["error"]["code"]), (503, &json!(-32051)), "{refused}");
+    let other = modern.with_key(&server.invoke).stream("subscriptions/listen", listen).await;
+    assert_eq!(other.status, 200, "another caller has its own");
+}

@@ -96,7 +96,8 @@ async fn a_running_task_is_read_with_what_it_has_said() {
     let slow = "export const description = 'Talks'; export default async (input, ctx) => { ctx.emit('so far'); \
         await new Promise((go) => setTimeout(go, 20000)); };";
     server.deploy("slow.js", slow, "&visibility=public").await;
-    let mut running = server.rpc_stream("", "tasks/sendSubscribe", json!({ "skill": "slow", "message": {} }), None).await;
+    let mut running =
+        server.rpc_stream("", "tasks/sendSubscribe", json!({ "skill": "slow", "message": {} }), None).await;
     let id = running.next().await.unwrap().data["result"]["id"].as_str().unwrap().to_owned();
     let client = Client::open(&server, json!({})).await;
     let said = async {

@@ -20,6 +20,7 @@ use pleat_mcp::resource::Place;
 use pleat_mcp::{Meta, Request, RpcError, message, notification, resource, result};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::exchange::{Era, Exchange, Reply};
@@ -101,6 +102,9 @@ struct Listener {
     generation: i64,
     catalog: CatalogWatch,
     session: Option<SessionWatch>,
+    /// One of so many, and of those of its session the one that is told, or not.
+    place: pleat_engine::Listener,
+    looks: Interval,
     changed: mpsc::Receiver<Subject>,
     sender: mpsc::Sender<Subject>,
     /// Who watches what was subscribed to; ends when it is taken out.
@@ -140,6 +144,8 @@ impl Lists {
 enum Step {
     Catalog,
     Session,
+    /// Nothing is known to have changed.
+    Look,
     Subject(Subject),
     Draining,
 }
@@ -148,6 +154,8 @@ impl Listener {
     /// `generation`: of the deployments that the client has seen, where it says so.
     async fn new(exchange: Exchange, filter: Filter, generation: Option<i64>) -> Result<Self, Problem> {
         let engine = exchange.engine();
+        let of_session = exchange.session().map(|session| session.id);
+        let place = engine.begin_listening(exchange.tenant(), &exchange.peer.principal, of_session)?;
         let catalog = engine.watch_catalog(exchange.tenant());
         let now = engine.catalog(exchange.tenant()).await?;
         let (sender, changed) = mpsc::channel(MOST);
@@ -161,6 +169,8 @@ impl Listener {
             seen,
             catalog,
             session,
+            place,
+            looks: tokio::time::interval_at(Instant::now() + LOOK, LOOK),
             changed,
             sender,
             watchers: HashMap::new(),
@@ -191,9 +201,13 @@ impl Listener {
                         }
                         Vec::new()
                     }
+                    Step::Look => match self.looked().await {
+                        Some(texts) => texts,
+                        None => break,
+                    },
                 };
                 let id = (!self.exchange.is_stateless()).then(|| self.id());
-                for text in texts {
+                for text in texts.into_iter().filter(|_| self.place.is_told()) {
                     yield frame(id.clone(), text);
                 }
             }
@@ -208,7 +222,7 @@ impl Listener {
     }
 
     async fn next(&mut self) -> Step {
-        let Self { exchange, catalog, session, changed, .. } = self;
+        let Self { exchange, catalog, session, changed, looks, .. } = self;
         let engine = exchange.engine();
         let of_session = async {
             match session {
@@ -222,8 +236,20 @@ impl Listener {
             () = catalog.changed() => Step::Catalog,
             () = of_session => Step::Session,
             Some(subject) = changed.recv() => Step::Subject(subject),
-            () = tokio::time::sleep(LOOK) => if exchange.is_stateless() { Step::Catalog } else { Step::Session },
+            _ = looks.tick() => Step::Look,
         }
+    }
+
+    /// What a lost notice would have told; `None`: the stream is over, with its session or with its caller's key.
+    async fn looked(&mut self) -> Option<Vec<String>> {
+        let exchange = &self.exchange;
+        if !exchange.peer.is_welcome(&exchange.headers).await {
+            return None;
+        }
+        if !exchange.is_stateless() && !self.reread().await {
+            return None;
+        }
+        Some(self.relisted().await)
     }
 
     /// What has changed of what is listed to this caller.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use http::HeaderMap;
 use http::request::Parts;
 use pleat_domain::{Principal, Scope, Tenant};
 use pleat_engine::EngineError;
@@ -12,7 +13,7 @@ use super::{metadata, origin};
 use crate::app::App;
 use crate::extract::{self, Visitor};
 use crate::problem::Problem;
-use crate::site::{ControlSite, TenantSite};
+use crate::site::{self, ControlSite, TenantSite};
 use crate::tenant::card;
 
 /// One of the doors, with the address it was reached at (without a trailing slash).
@@ -63,6 +64,19 @@ impl Peer {
             Surface::Tenant => card::recipe_url(&self.tenant, &self.base_url),
             Surface::Control => card::recipe_url(&self.tenant, &format!("{}/t/{}", self.base_url, self.tenant.slug)),
         }
+    }
+
+    /// Whether who came in with these headers still would.
+    pub(super) async fn is_welcome(&self, headers: &HeaderMap) -> bool {
+        let engine = &self.app.engine;
+        let audiences = || site::audiences(&self.app.config, &self.tenant.slug, &self.base_url);
+        let Ok(key) = extract::bearer(headers) else { return false };
+        let still = engine.is_still(&self.principal, &self.tenant, key, audiences).await;
+        let shut = match self.surface {
+            Surface::Tenant => engine.may_visit(&self.tenant, &self.principal).await,
+            Surface::Control => engine.may_look(&self.principal),
+        };
+        still && !matches!(shut, Err(EngineError::Unauthenticated))
     }
 
     async fn let_in(self) -> Result<Self, Problem> {
