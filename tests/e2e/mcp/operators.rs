@@ -83,7 +83,20 @@ async fn nothing_is_granted_here() {
         "arguments": { "name": "greedy", "source": source, "grants": ["secrets:KEY"] } }),
         )
         .await;
-    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    assert!(refused["result"]["content"][0]["text"].as_str().unwrap().contains("unknown field `grants`"), "{refused}");
+}
+
+/// What went wrong in a call is no success of the tool that made it.
+#[tokio::test]
+async fn a_call_that_fails_is_told_as_one() {
+    let server = TestServer::start().await;
+    server.deploy_probe().await;
+    let client = open(&server, &server.admin).await;
+    let fail = json!({ "do": "fail", "code": "x", "message": "no luck" });
+    let failed = client.call("call_function", json!({ "name": "probe", "input": fail })).await;
+    assert_eq!(failed["isError"], true, "{failed}");
+    assert!(failed["content"][0]["text"].as_str().unwrap().contains("no luck"), "{failed}");
 }
 
 #[tokio::test]
