@@ -128,9 +128,9 @@ struct Lists {
 
 impl Lists {
     fn of(exchange: &Exchange, catalog: &Catalog) -> Self {
-        let print = |entries: Vec<Value>| {
+        let print = |entries: Vec<lists::Entry>| {
             let mut hasher = DefaultHasher::new();
-            entries.iter().for_each(|entry| entry.to_string().hash(&mut hasher));
+            entries.iter().for_each(|(_, entry)| entry.to_string().hash(&mut hasher));
             hasher.finish()
         };
         Self {
