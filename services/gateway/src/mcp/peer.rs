@@ -94,13 +94,13 @@ impl FromRequestParts<App> for Peer {
     /// Every refusal says where the way in is described.
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let cors = &app.config.cors;
-        let surface = match (parts.extensions.get::<TenantSite>(), parts.extensions.get::<ControlSite>()) {
-            (Some(_), _) => Surface::Tenant,
-            (None, Some(_)) => Surface::Control,
+        let sites = (parts.extensions.get::<TenantSite>(), parts.extensions.get::<ControlSite>());
+        let (surface, base_url, origins) = match sites {
+            (Some(site), _) => (Surface::Tenant, &site.base_url, &cors.tenants),
+            (None, Some(site)) => (Surface::Control, &site.base_url, &cors.control),
             (None, None) => return Err(Problem::not_found()),
         };
-        let origins = if surface == Surface::Tenant { &cors.tenants } else { &cors.control };
-        origin::check(&parts.headers, origins)?;
+        origin::check(&parts.headers, base_url, origins)?;
         let peer = match surface {
             Surface::Control => operator(parts, app).await,
             Surface::Tenant => visitor(parts, app).await,
