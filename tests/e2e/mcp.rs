@@ -11,6 +11,7 @@ mod conformance;
 mod handshake;
 mod listening;
 mod many;
+mod neighbours;
 mod operators;
 mod prompts;
 mod refusing;

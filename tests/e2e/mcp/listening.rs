@@ -141,6 +141,33 @@ async fn who_comes_back_learns_that_something_changed_meanwhile() {
     assert_eq!(soon(&mut again).await["method"], "notifications/tools/list_changed");
 }
 
+/// Whatever changes what is listed is told: an older version, and a pipeline that becomes active.
+#[tokio::test]
+async fn a_rollback_and_a_pipeline_are_told() {
+    let server = TestServer::start().await;
+    for text in ["Says one thing", "Says another"] {
+        let source = format!("export const description = '{text}';\nexport default () => 1;");
+        server.deploy("said.js", source, "&visibility=public").await;
+    }
+    let modern = Modern::new(&server, json!({}));
+    let mut stream =
+        modern.stream("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } })).await;
+    soon(&mut stream).await;
+    let path = "/tenants/acme/functions/said/rollback";
+    let (status, body) = server.api(reqwest::Method::POST, path, &server.deploy, Some(json!({}))).await;
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(soon(&mut stream).await["method"], "notifications/tools/list_changed");
+    let define = server.client.post(format!("{}/api/v1/tenants/acme/pipelines?visibility=public", server.url));
+    let define = define.bearer_auth(&server.deploy).header("content-type", "application/yaml");
+    let defined = define.body("name: twice\nsteps: [{id: a, tool_name: said}]").send().await.unwrap();
+    assert_eq!(defined.status(), 201);
+    nothing(&mut stream).await;
+    let path = "/tenants/acme/pipelines/twice/activate";
+    let (status, body) = server.api(reqwest::Method::POST, path, &server.deploy, None).await;
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(soon(&mut stream).await["method"], "notifications/tools/list_changed");
+}
+
 /// A message goes to a client once, on the stream that it opened last.
 #[tokio::test]
 async fn of_two_streams_of_a_session_the_newest_is_told() {

@@ -52,10 +52,11 @@ impl State {
         let text = exchange.engine().unseal(exchange.tenant(), &exchange.peer.principal, PURPOSE, sealed);
         let state: Self = text.and_then(|text| serde_json::from_str(&text).ok()).ok_or_else(refused)?;
         let now = OffsetDateTime::now_utc().unix_timestamp();
-        if state.until < now || state.call != digest(exchange) {
-            return Err(refused().into());
-        }
-        Ok(state)
+        if state.is_good(now, &digest(exchange)) { Ok(state) } else { Err(refused().into()) }
+    }
+
+    fn is_good(&self, now: i64, call: &str) -> bool {
+        now <= self.until && self.call == call
     }
 }
 
@@ -81,4 +82,17 @@ fn digest(exchange: &Exchange) -> String {
     let name = called.and_then(|called| called.name.or(called.uri)).unwrap_or_default();
     let text = serde_json::to_string(&(exchange.request.method.as_str(), name, arguments)).unwrap_or_default();
     hex::encode(Sha256::digest(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_good_for_a_while_and_for_its_call() {
+        let state = State { task: None, kept: None, call: "a".to_owned(), until: 10 };
+        assert!(state.is_good(10, "a"));
+        assert!(!state.is_good(11, "a"), "it is too old");
+        assert!(!state.is_good(10, "b"), "it is of another call");
+    }
 }
