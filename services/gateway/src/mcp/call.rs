@@ -74,7 +74,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         // What a model has sent wrongly, it can send rightly.
         Err(error @ EngineError::InvalidInput(_)) => {
             let text = error.to_string();
-            Ok(exchange.answer(&CallResult::refused(&text, exchange.version, &exchange.peer.server())))
+            Ok(exchange.answer(&CallResult::refused(&text, exchange.version, &exchange.server())))
         }
         Err(error) => Err(error.into()),
     }

@@ -34,7 +34,7 @@ pub(super) struct Exchange {
     pub(super) request: Request,
     /// The client takes a stream for an answer.
     pub(super) streams: bool,
-    pub(super) headers: HeaderMap,
+    pub(super) headers: Arc<HeaderMap>,
     /// The function that is called, once it is known.
     pub(super) listed: Option<Arc<Skill>>,
 }
@@ -55,7 +55,7 @@ impl Reply {
 }
 
 impl Exchange {
-    pub(super) fn new(peer: Peer, era: Era, headers: &HeaderMap, request: Request, meta: Meta) -> Self {
+    pub(super) fn new(peer: Peer, era: Era, headers: &Arc<HeaderMap>, request: Request, meta: Meta) -> Self {
         let (version, declared, level) = match &era {
             Era::Session(session) => {
                 let version = Version::parse(&session.version).unwrap_or(Version::NEWEST_WITH_SESSIONS);
@@ -73,7 +73,7 @@ impl Exchange {
             progress_token: meta.progress_token,
             request,
             streams: accepts(headers, "text/event-stream"),
-            headers: headers.clone(),
+            headers: Arc::clone(headers),
             listed: None,
         }
     }
@@ -101,12 +101,17 @@ impl Exchange {
         params::read(self.request.params.as_deref())
     }
 
+    /// What the server calls itself, in the versions whose results say so.
+    pub(super) fn server(&self) -> Value {
+        if self.is_stateless() { self.peer.server() } else { Value::Null }
+    }
+
     pub(super) fn result(&self, result: Map<String, Value>) -> Reply {
-        self.answer(&result::complete(result, self.version, &self.peer.server()))
+        self.answer(&result::complete(result, self.version, &self.server()))
     }
 
     pub(super) fn cacheable(&self, result: Map<String, Value>) -> Reply {
-        self.answer(&result::cacheable(result, LISTS_MS, self.version, &self.peer.server()))
+        self.answer(&result::cacheable(result, LISTS_MS, self.version, &self.server()))
     }
 
     pub(super) fn answer<T: serde::Serialize>(&self, result: &T) -> Reply {

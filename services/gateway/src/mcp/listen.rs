@@ -39,7 +39,11 @@ const RETRY: Duration = Duration::from_millis(500);
 const MOST: usize = 100;
 
 /// A session's stream: the one that was lost, where the client names an event of it, else the one for what changes.
-pub(super) async fn session(peer: Peer, held: Arc<SessionRecord>, headers: &HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn session(
+    peer: Peer,
+    held: Arc<SessionRecord>,
+    headers: &Arc<HeaderMap>,
+) -> Result<Response, Problem> {
     let last = super::door::header(headers, "last-event-id");
     let mut request = Request { id: pleat_domain::json::raw(&Value::Null), method: String::new(), params: None };
     if let Some(mark) = last.as_deref().and_then(Mark::parse) {

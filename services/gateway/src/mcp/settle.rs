@@ -48,7 +48,7 @@ pub(super) async fn reply(exchange: &Exchange, task: &Task) -> Result<Reply, Pro
 
 pub(super) fn done(exchange: &Exchange, task: &Task) -> Reply {
     let promised = promised(exchange, task);
-    exchange.answer(&CallResult::of(task, exchange.version, promised, &exchange.peer.server()))
+    exchange.answer(&CallResult::of(task, exchange.version, promised, &exchange.server()))
 }
 
 /// Whether the tool is listed with a schema of its result: that of the version that ran, where it is the active one.
