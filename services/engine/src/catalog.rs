@@ -159,8 +159,9 @@ pub(crate) fn pipeline_tool(name: &str) -> String {
     if whole.len() <= TOOL_CHARACTERS {
         return whole;
     }
-    let hash = hex::encode(Sha256::digest(name).as_slice().get(..4).unwrap_or_default());
-    format!("{}_{hash}", whole.get(..TOOL_CHARACTERS - 9).unwrap_or(&whole))
+    let hash = hex::encode(Sha256::digest(name));
+    let cut = |text: &str, length: usize| text.get(..length).unwrap_or_default().to_owned();
+    format!("{}_{}", cut(&whole, TOOL_CHARACTERS - 9), cut(&hash, 8))
 }
 
 fn is_tool(skill: &SkillName, tool: &str) -> bool {
@@ -238,8 +239,8 @@ impl Catalog {
 
     /// The pipeline that has this name among tools, whether it may be called yet or not.
     pub(crate) fn pipeline_of_tool(&self, tool: &str) -> Option<&SkillName> {
-        let pipelines = self.skills.keys().chain(self.drafts.keys());
-        pipelines.into_iter().find(|skill| is_tool(skill, tool))
+        let mut pipelines = self.skills.keys().chain(self.drafts.keys());
+        pipelines.find(|skill| is_tool(skill, tool))
     }
 
     /// A pipeline that its owner wants to run: a draft too.

@@ -174,7 +174,9 @@ impl Driver {
     /// How far the run is. How many items there are to be is not known before.
     fn progress(&self, passed: u32, change: &StepChange) -> Progress {
         let steps = || self.plan.stages().flatten();
-        let total = steps().all(|step| step.for_each.is_none()).then(|| steps().count() as f64);
+        let total = steps()
+            .all(|step| step.for_each.is_none())
+            .then(|| f64::from(u32::try_from(steps().count()).unwrap_or(u32::MAX)));
         let item = change.item.map(|item| format!(", item {item}")).unwrap_or_default();
         let word = if change.phase == StepPhase::Skipped { "skipped" } else { "finished" };
         Progress { done: f64::from(passed), total, note: Some(format!("step `{}`{item} {word}", change.step)) }
