@@ -257,10 +257,7 @@ impl From<EngineError> for Problem {
             EngineError::Unauthenticated => {
                 Self::plain(StatusCode::UNAUTHORIZED, "unauthenticated", text).with_rpc(rpc::UNAUTHENTICATED)
             }
-            EngineError::Forbidden(scope) => {
-                let problem = Self::plain(StatusCode::FORBIDDEN, "forbidden", text).with_rpc(rpc::FORBIDDEN);
-                Self { scope: Some(scope), ..problem }
-            }
+            EngineError::Forbidden(scope) => Self::forbidden(text, scope),
             EngineError::UnknownTenant => Self::plain(StatusCode::NOT_FOUND, "unknown_tenant", text),
             EngineError::UnknownSkill(_) => {
                 Self::plain(StatusCode::NOT_FOUND, "unknown_skill", text).with_rpc(rpc::INVALID_PARAMS)
@@ -317,6 +314,11 @@ impl From<EngineError> for Problem {
 }
 
 impl Problem {
+    fn forbidden(text: String, scope: Scope) -> Self {
+        let problem = Self::plain(StatusCode::FORBIDDEN, "forbidden", text).with_rpc(rpc::FORBIDDEN);
+        Self { scope: Some(scope), ..problem }
+    }
+
     /// A guardrail, or another hook, does not let something pass.
     fn blocked(text: String, check: Option<&str>, task: Option<&Task>) -> Self {
         let problem = Self::plain(StatusCode::FORBIDDEN, "blocked", text).with_rpc(rpc::GUARDRAIL_BLOCKED);
