@@ -9,6 +9,7 @@ mod runs;
 mod seen;
 mod stopping;
 mod takeover;
+mod tools;
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use pleat_domain::{Principal, Raw, Task, TaskId, Tenant};
+use pleat_domain::{Failure, Principal, Raw, Reason, Task, TaskId, Tenant};
 use pleat_policy::Action;
 use tracing::Instrument;
 
 use crate::ear::Ear;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
-use crate::hub::Phase;
+use crate::hub::{Live, Phase};
 use crate::invoke::{Invocation, Turn};
 use crate::run::{Recorded, Run};
 
@@ -32,6 +32,10 @@ impl Going {
     /// As it was recorded.
     pub fn task(&self) -> &Arc<Task> {
         self.0.task()
+    }
+
+    pub(crate) fn live(&self) -> &Arc<Live> {
+        self.0.live()
     }
 
     /// The task at the end of the turn.
@@ -70,8 +74,10 @@ impl Engine {
         ear: Option<Ear>,
         leaving_cancels: bool,
     ) -> Result<Answer, EngineError> {
-        let mut run = self.admit(invocation, None).await?;
-        run.ear = ear;
+        let run = self.admit(invocation, None).await?;
+        if let Some(ear) = ear {
+            run.live().hear(ear);
+        }
         let span = run.span();
         let prompt = self.spawn_for(|done| run.prompt(leaving_cancels, done).instrument(span)).await?;
         Ok(match prompt {
@@ -82,8 +88,10 @@ impl Engine {
 
     /// Continues a waiting task with what its caller or its caller's client said.
     pub async fn answer_turn(&self, turn: Turn) -> Result<Going, EngineError> {
-        let mut run = self.readmit(turn).await?;
-        run.ear = self.inner.ears.of(run.task.id);
+        let run = self.readmit(turn).await?;
+        if let Some(ear) = self.inner.ears.of(run.task.id) {
+            run.live().hear(ear);
+        }
         let recorded = self.spawn(run.span(), Run::resume(run)).await?;
         // Who waits here for the answer is not told by another node.
         self.inner.news.changed(&[recorded.task().id]);
@@ -102,10 +110,40 @@ impl Engine {
         Ok(self.tenant_store(tenant).keep_replies(task.id, task.turn, replies).await?)
     }
 
-    /// Ends a task that waits and that nobody can answer.
-    pub async fn abandon(&self, tenant: &Tenant, task: &Task) -> Result<(), EngineError> {
-        self.tenant_store(tenant).cancel_idle(task.id).await?;
+    /// What was answered is refused: it is as if nothing had been, so that another answer counts.
+    pub async fn drop_replies(&self, tenant: &Tenant, principal: &Principal, task: &Task) -> Result<(), EngineError> {
+        authorize(principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
+        Ok(self.tenant_store(tenant).drop_replies(task.id, task.turn).await?)
+    }
+
+    /// The same where nobody would hear of it, and so nobody would answer again: the task fails. What is only this
+    /// node's trouble ends nothing.
+    pub async fn refuse_answer(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        task: &Task,
+        error: &EngineError,
+    ) -> Result<(), EngineError> {
+        authorize(principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
+        let Some(failure) = refusal(error) else { return Ok(()) };
+        self.tenant_store(tenant).fail_idle(task.id, failure).await?;
+        self.ended_idle(tenant, task).await;
         Ok(())
+    }
+
+    /// Ends a task of this caller that waits and that nobody can answer.
+    pub async fn abandon(&self, tenant: &Tenant, principal: &Principal, task: &Task) -> Result<(), EngineError> {
+        authorize(principal, Action::ContinueTask(&task.caller), EngineError::TaskNotFound)?;
+        self.tenant_store(tenant).cancel_idle(task.id).await?;
+        self.ended_idle(tenant, task).await;
+        Ok(())
+    }
+
+    /// Who waits here is not told by another node.
+    async fn ended_idle(&self, tenant: &Tenant, task: &Task) {
+        self.inner.news.changed(&[task.id]);
+        self.wake_pushes(tenant.id, task.id).await;
     }
 
     /// The task at the end of a turn later than `turn`, or when it is final: wherever it runs.
@@ -126,4 +164,18 @@ impl Engine {
             follower.wait(self).await?;
         }
     }
+}
+
+/// Why a waiting task fails whose answer was refused.
+fn refusal(error: &EngineError) -> Option<Failure> {
+    let (reason, code) = match error {
+        EngineError::Guarded(check) => (Reason::Blocked, Some((*check).to_owned())),
+        EngineError::Blocked(_) => (Reason::Blocked, None),
+        EngineError::LimitReached(_) | EngineError::Busy(_) => (Reason::Busy, None),
+        EngineError::InvalidInput(_) | EngineError::Invalid(_) => {
+            (Reason::FunctionError, Some("invalid_input".to_owned()))
+        }
+        _ => return None,
+    };
+    Some(Failure { code, ..Failure::new(reason, error.to_string()) })
 }

@@ -47,6 +47,33 @@ impl Engine {
         key: Option<&str>,
         audiences: impl FnOnce() -> Vec<String>,
     ) -> Result<Principal, EngineError> {
+        let principal = self.recognize(tenant, key, audiences).await?;
+        self.count_request(tenant, &principal)?;
+        Ok(principal)
+    }
+
+    /// Whether who came in with this key, or token, still would, with the same scopes: asked from time to time for what
+    /// stays open. What cannot be found out now is left as it is.
+    pub async fn is_still(
+        &self,
+        principal: &Principal,
+        tenant: &Tenant,
+        key: Option<&str>,
+        audiences: impl FnOnce() -> Vec<String>,
+    ) -> bool {
+        match self.recognize(tenant, key, audiences).await {
+            Ok(now) => now.caller() == principal.caller() && now.scopes() == principal.scopes(),
+            Err(EngineError::Unauthenticated) => false,
+            Err(_) => true,
+        }
+    }
+
+    async fn recognize(
+        &self,
+        tenant: &Tenant,
+        key: Option<&str>,
+        audiences: impl FnOnce() -> Vec<String>,
+    ) -> Result<Principal, EngineError> {
         let principal = match key {
             None => Principal::Anonymous,
             Some(text) if tokens::is_token(text) => {
@@ -58,13 +85,9 @@ impl Engine {
             }
             Some(text) => self.verify(text, Some(tenant)).await?,
         };
-        if matches!(principal, Principal::Key { tenant: of_key, .. } if of_key != tenant.id)
-            || matches!(principal, Principal::Operator { .. })
-        {
-            return Err(EngineError::Unauthenticated);
-        }
-        self.count_request(tenant, &principal)?;
-        Ok(principal)
+        let foreign = matches!(principal, Principal::Key { tenant: of_key, .. } if of_key != tenant.id)
+            || matches!(principal, Principal::Operator { .. });
+        if foreign { Err(EngineError::Unauthenticated) } else { Ok(principal) }
     }
 
     /// Who holds this key on the platform's own routes, where no tenant is named.

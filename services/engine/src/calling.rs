@@ -107,7 +107,7 @@ impl Engine {
 }
 
 /// Who called no longer waits. After the end of the call this does nothing.
-struct CancelOnDrop(Arc<Live>);
+pub(crate) struct CancelOnDrop(pub(crate) Arc<Live>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {

@@ -16,6 +16,7 @@ use pleat_pipelines::{Definition, Plan};
 use pleat_policy::Action;
 use pleat_runtime::VersionRef;
 use pleat_store::{ActiveFunction, PipelineRow, TenantStore};
+use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
@@ -132,7 +133,7 @@ impl Skill {
     /// The name among tools, whose alphabet has no colon.
     pub fn tool_name(&self) -> Cow<'_, str> {
         match self.name.as_pipeline() {
-            Some(name) => Cow::Owned(format!("{TOOL_PREFIX}{name}")),
+            Some(name) => Cow::Owned(pipeline_tool(name)),
             None => Cow::Borrowed(self.name.as_str()),
         }
     }
@@ -147,7 +148,25 @@ impl Skill {
 }
 
 /// What the names of pipelines begin with among tools.
-pub(crate) const TOOL_PREFIX: &str = "pipeline_";
+const TOOL_PREFIX: &str = "pipeline_";
+
+/// What models take for the name of a tool.
+const TOOL_CHARACTERS: usize = 64;
+
+/// A name that would be too long is cut, and told from others by a hash of the whole.
+pub(crate) fn pipeline_tool(name: &str) -> String {
+    let whole = format!("{TOOL_PREFIX}{name}");
+    if whole.len() <= TOOL_CHARACTERS {
+        return whole;
+    }
+    let hash = hex::encode(Sha256::digest(name));
+    let cut = |text: &str, length: usize| text.get(..length).unwrap_or_default().to_owned();
+    format!("{}_{}", cut(&whole, TOOL_CHARACTERS - 9), cut(&hash, 8))
+}
+
+fn is_tool(skill: &SkillName, tool: &str) -> bool {
+    skill.as_pipeline().is_some_and(|name| pipeline_tool(name) == tool)
+}
 
 /// A skill that this caller may call: only `Catalog::choose` makes one, after asking the policy.
 #[derive(Debug, Clone)]
@@ -212,12 +231,22 @@ impl Catalog {
 
     /// The same for who names a tool: a pipeline goes by either of its names.
     pub fn choose_tool(&self, principal: &Principal, name: &str) -> Result<Callable, EngineError> {
-        let pipeline = name.strip_prefix(TOOL_PREFIX).and_then(|name| SkillName::parse(name).ok());
-        let pipeline = pipeline.map(|name| SkillName::pipeline(&name)).filter(|skill| self.skills.contains_key(skill));
-        match (self.choose(principal, Some(name)), pipeline) {
-            (Err(EngineError::UnknownSkill(_)), Some(skill)) => self.choose(principal, Some(skill.as_str())),
-            (chosen, _) => chosen,
+        match self.choose(principal, Some(name)) {
+            Err(EngineError::UnknownSkill(_)) if name.starts_with(TOOL_PREFIX) => {
+                let direct = name.strip_prefix(TOOL_PREFIX).and_then(|name| SkillName::parse(name).ok());
+                let direct =
+                    direct.map(|name| SkillName::pipeline(&name)).filter(|skill| self.skills.contains_key(skill));
+                let cut = || self.skills.keys().find(|skill| is_tool(skill, name)).cloned();
+                self.choose(principal, Some(direct.or_else(cut).as_ref().map_or(name, SkillName::as_str)))
+            }
+            chosen => chosen,
         }
+    }
+
+    /// The pipeline that has this name among tools, whether it may be called yet or not.
+    pub(crate) fn pipeline_of_tool(&self, tool: &str) -> Option<&SkillName> {
+        let mut pipelines = self.skills.keys().chain(self.drafts.keys());
+        pipelines.find(|skill| is_tool(skill, tool))
     }
 
     /// A pipeline that its owner wants to run: a draft too.

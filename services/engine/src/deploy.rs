@@ -100,6 +100,7 @@ impl Engine {
         let name = name_of(&upload, &manifest)?;
         let requested = manifest.requested();
         let before = self.grants_of(tenant, &name).await?;
+        self.check_tool_name(tenant, &name).await?;
         let wish = Wish {
             visibility: upload.visibility,
             grants: &upload.grants,
@@ -138,6 +139,14 @@ impl Engine {
             took: started.elapsed(),
             warnings,
         })
+    }
+
+    /// Among tools no two have one name.
+    async fn check_tool_name(&self, tenant: &Tenant, name: &SkillName) -> Result<(), EngineError> {
+        match self.catalog(tenant).await?.pipeline_of_tool(name.as_str()) {
+            Some(pipeline) => Err(EngineError::Exists { what: "skill", name: pipeline.to_string() }),
+            None => Ok(()),
+        }
     }
 
     /// What the active version of a function has; nothing, if there is none.

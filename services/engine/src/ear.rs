@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use pleat_domain::event::Progress;
-use pleat_domain::{LogLine, TaskId};
+use pleat_domain::{LogLine, TaskId, Tenant};
 use tokio::sync::mpsc;
 
 use crate::engine::Engine;
@@ -50,23 +50,31 @@ impl Ears {
     }
 }
 
-/// Listens to a task's later turns until it is dropped.
+/// Listens to a task until it is dropped.
 pub struct Listening {
     ears: Arc<Ears>,
     task: TaskId,
+    ear: Ear,
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        lock(&self.ears.0).remove(&self.task);
+        let mut ears = lock(&self.ears.0);
+        // Somebody else may listen by now.
+        if ears.get(&self.task).is_some_and(|now| now.0.same_channel(&self.ear.0)) {
+            ears.remove(&self.task);
+        }
     }
 }
 
 impl Engine {
-    /// Only on this node: elsewhere nobody is heard before the record is.
-    pub fn listen(&self, task: TaskId, ear: Ear) -> Listening {
+    /// To the turn that runs, and to later ones. Only on this node: elsewhere nobody is heard before the record is.
+    pub fn listen(&self, tenant: &Tenant, task: TaskId, ear: Ear) -> Listening {
+        if let Some(live) = self.inner.hub.get(tenant.id, task) {
+            live.hear(ear.clone());
+        }
         let ears = Arc::clone(&self.inner.ears);
-        lock(&ears.0).insert(task, ear);
-        Listening { ears, task }
+        lock(&ears.0).insert(task, ear.clone());
+        Listening { ears, task, ear }
     }
 }

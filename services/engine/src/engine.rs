@@ -22,6 +22,7 @@ use crate::findings::{self, Findings};
 use crate::hooks::{Hook, Hooks};
 use crate::hub::{Again, Hub, Interrupt};
 use crate::keyring::{KeyHasher, MasterKey, PageSeal, Vault};
+use crate::listeners::Listeners;
 use crate::news::News;
 use crate::nodes;
 use crate::push::{PushTimes, Pushes};
@@ -113,6 +114,7 @@ pub(crate) struct Inner {
     pub(crate) news: Arc<News>,
     pub(crate) ears: Arc<Ears>,
     pub(crate) sessions: Sessions,
+    pub(crate) listeners: Listeners,
     pub(crate) hooks: Hooks,
     pub(crate) findings: Findings,
     /// What guardrails hash with, for all tenants.
@@ -154,6 +156,7 @@ impl Engine {
             news: Arc::default(),
             ears: Arc::default(),
             sessions: Sessions::new(),
+            listeners: Listeners::default(),
             hooks: Hooks::new(config.hooks.clone()),
             findings: Findings::default(),
             guard_key: config.master_key.entropy_for("guardrails"),

@@ -11,7 +11,6 @@ use pleat_runtime::{
 };
 use time::OffsetDateTime;
 
-use crate::ear::Ear;
 use crate::guarding::SharedWatch;
 use crate::hub::{Interrupt, Live, lock};
 use crate::invoke::first_message;
@@ -28,7 +27,6 @@ pub(crate) struct GuestHost {
     pub(crate) state: Option<Raw>,
     /// What the caller's client answered.
     pub(crate) reply: Option<Raw>,
-    pub(crate) ear: Option<Ear>,
     pub(crate) watch: Option<SharedWatch>,
     pub(crate) reach: Reach,
 }
@@ -36,16 +34,14 @@ pub(crate) struct GuestHost {
 impl HostCalls for GuestHost {
     fn log(&mut self, level: LogLevel, message: String) {
         let line = LogLine { at: OffsetDateTime::now_utc(), level, message };
-        if let Some(ear) = &self.ear {
-            match &self.watch {
-                Some(watch) => {
-                    let mut heard = line.clone();
-                    lock(watch).line(&mut heard.message);
-                    ear.log(&heard);
-                }
-                None => ear.log(&line),
+        self.live.say(|ear| match &self.watch {
+            Some(watch) => {
+                let mut heard = line.clone();
+                lock(watch).line(&mut heard.message);
+                ear.log(&heard);
             }
-        }
+            None => ear.log(&line),
+        });
         self.sink.log(line);
     }
 
@@ -61,9 +57,7 @@ impl HostCalls for GuestHost {
         if let Some(watch) = &self.watch {
             lock(watch).progress(&mut progress);
         }
-        if let Some(ear) = &self.ear {
-            ear.progress(&progress);
-        }
+        self.live.say(|ear| ear.progress(&progress));
         self.sink.progress(progress);
     }
 

@@ -10,6 +10,8 @@ use pleat_domain::{Event, Task, TaskId, TenantId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::ear::Ear;
+
 /// How many events a task keeps in memory. A reader that falls further behind reads them from the database.
 const RING: usize = 64;
 
@@ -122,6 +124,8 @@ pub(crate) struct Live {
     finished: Mutex<Option<Arc<Task>>>,
     /// Who reads its events on this node now.
     readers: AtomicUsize,
+    /// Who hears it while it runs.
+    ear: Mutex<Option<Ear>>,
 }
 
 /// Counts as a reader of a task until it is dropped.
@@ -147,7 +151,20 @@ impl Live {
             committed: watch::Sender::new(Committed { seq, phase: Phase::Running }),
             finished: Mutex::default(),
             readers: AtomicUsize::new(0),
+            ear: Mutex::default(),
         })
+    }
+
+    /// From now on: who listened before has left, or hears it no more.
+    pub(crate) fn hear(&self, ear: Ear) {
+        *lock(&self.ear) = Some(ear);
+    }
+
+    /// Says something to who listens, if anybody does.
+    pub(crate) fn say(&self, to: impl FnOnce(&Ear)) {
+        if let Some(ear) = &*lock(&self.ear) {
+            to(ear);
+        }
     }
 
     pub(crate) fn reading(&self) -> Reading<'_> {

@@ -10,6 +10,7 @@ use serde_json::json;
 use time::OffsetDateTime;
 use tracing::Instrument;
 
+use crate::calling::CancelOnDrop;
 use crate::catalog::{Callable, Skill};
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -63,6 +64,8 @@ impl Engine {
         run.reply = reply;
         self.ask_hooks(&run)?;
         let span = run.span();
+        // Nobody can ask later for what is not recorded.
+        let _leaving = CancelOnDrop(run.live());
         self.spawn_for(|done| {
             let all = async move { drop(done.send(run.offer(entry).await)) };
             all.instrument(span)

@@ -5,7 +5,7 @@ use pleat_pipelines::{Checked, Definition, Fault};
 use pleat_policy::Action;
 use pleat_store::{NewPipeline, PipelineDeployed, PipelineRow, PipelineVersion, Room};
 
-use crate::catalog::{Catalog, TOOL_PREFIX, Target};
+use crate::catalog::{Catalog, Target, pipeline_tool};
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 
@@ -59,10 +59,7 @@ impl Engine {
         if upload.activate || stays {
             checked = check(&catalog, &upload.text, Calls::Active)?;
         }
-        let tool = format!("{TOOL_PREFIX}{name}");
-        if SkillName::parse(&tool).is_ok_and(|tool| catalog.skills.contains_key(&tool)) {
-            return Err(EngineError::Exists { what: "function", name: tool });
-        }
+        check_tool(&catalog, &name)?;
         let public = before.is_none() && self.inner.config.public_by_default.as_ref() == Some(&tenant.slug);
         let new = NewPipeline {
             name: name.clone(),
@@ -100,6 +97,7 @@ impl Engine {
             return Ok(row);
         }
         let catalog = self.catalog_now(tenant).await?;
+        check_tool(&catalog, &row.name)?;
         check(&catalog, &current.source, Calls::Active)?;
         self.set_state(tenant, row, PipelineState::Active).await
     }
@@ -243,6 +241,15 @@ fn check(catalog: &Catalog, text: &str, calls: Calls) -> Result<Checked, EngineE
         }
     }
     pleat_pipelines::read(text, &known).map_err(|faults| EngineError::BadPipeline(Box::new(faults)))
+}
+
+/// Among tools no two have one name.
+fn check_tool(catalog: &Catalog, pipeline: &SkillName) -> Result<(), EngineError> {
+    let tool = pipeline_tool(pipeline.as_str());
+    match SkillName::parse(&tool).is_ok_and(|tool| catalog.skills.contains_key(&tool)) {
+        true => Err(EngineError::Exists { what: "function", name: tool }),
+        false => Ok(()),
+    }
 }
 
 /// The active pipelines that call this skill.

@@ -24,7 +24,6 @@ use tokio::sync::oneshot;
 
 use crate::admission::{Permit, Used};
 use crate::catalog::{Skill, Target};
-use crate::ear::Ear;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::guarding::SharedWatch;
@@ -62,8 +61,6 @@ pub(crate) struct Run {
     pub(crate) push: Option<PushEntry>,
     /// What the caller's client answered to the turn before.
     pub(crate) reply: Option<Raw>,
-    /// Who listens.
-    pub(crate) ear: Option<Ear>,
     /// Of a run of a pipeline: the steps that are recorded already.
     pub(crate) begun: Vec<Task>,
     /// Of a step: what guardrails number with the other tasks of its run.
@@ -118,7 +115,6 @@ impl Run {
             once: None,
             push: None,
             reply: None,
-            ear: None,
             begun: Vec::new(),
             numbers: None,
             log_seq,
@@ -220,7 +216,6 @@ impl Run {
             messages: task.history.clone(),
             state: self.kept.clone(),
             reply: self.reply.clone(),
-            ear: self.ear.clone(),
             watch: self.watch.clone(),
             reach: self.reach(),
         };

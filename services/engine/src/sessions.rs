@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pleat_domain::{Limit, Principal, Raw, SessionId, TaskId, Tenant, TenantId};
+use pleat_domain::{Limit, Principal, Raw, SessionId, Tenant, TenantId};
 use pleat_store::{NewSession, SessionChange, SessionRecord, SessionRoom};
 use rand::TryRng;
 use time::OffsetDateTime;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::engine::{Engine, STALE};
 use crate::error::{EngineError, Reached};
@@ -27,6 +27,8 @@ pub struct SessionLimits {
     /// Of one caller. One more ends the oldest.
     pub per_caller: u32,
     pub subscriptions: u32,
+    /// Streams on which one caller listens for changes, on one node.
+    pub listeners: u32,
 }
 
 impl Default for SessionLimits {
@@ -37,6 +39,7 @@ impl Default for SessionLimits {
             per_tenant: 10_000,
             per_caller: 2_000,
             subscriptions: 100,
+            listeners: 1_000,
         }
     }
 }
@@ -50,12 +53,18 @@ pub(crate) struct Sessions {
     /// Counts of changes, each of some of the sessions.
     changes: [AtomicU64; 256],
     watched: Mutex<HashMap<SessionId, watch::Sender<()>>>,
+    /// Room for cancels that look for their request again.
+    pub(crate) looking: Arc<Semaphore>,
 }
+
+/// Cancels that do so at the same time.
+const LOOKING: usize = 256;
 
 impl Sessions {
     pub(crate) fn new() -> Self {
         let known = moka::sync::Cache::builder().max_capacity(10_000).time_to_live(STALE).build();
-        Self { known, changes: [const { AtomicU64::new(0) }; 256], watched: Mutex::default() }
+        let looking = Arc::new(Semaphore::new(LOOKING));
+        Self { known, changes: [const { AtomicU64::new(0) }; 256], watched: Mutex::default(), looking }
     }
 
     fn changes_of(&self, id: SessionId) -> &AtomicU64 {
@@ -214,27 +223,6 @@ impl Engine {
         self.tenant_store(tenant).close_session(session.id).await?;
         self.inner.sessions.forget(session.id);
         Ok(())
-    }
-
-    /// Notes which task a request of the session became, so that it can be cancelled at any node.
-    pub async fn begin_session_call(
-        &self,
-        tenant: &Tenant,
-        session: SessionId,
-        request: &str,
-        task: TaskId,
-    ) -> Result<(), EngineError> {
-        Ok(self.tenant_store(tenant).begin_call(session, request, task).await?)
-    }
-
-    /// The task that a request became, if it is still being served.
-    pub async fn end_session_call(
-        &self,
-        tenant: &Tenant,
-        session: SessionId,
-        request: &str,
-    ) -> Result<Option<TaskId>, EngineError> {
-        Ok(self.tenant_store(tenant).end_call(session, request).await?)
     }
 
     pub fn watch_session(&self, session: &SessionRecord) -> SessionWatch {

@@ -178,17 +178,19 @@ impl Sink {
         self.progress(progress);
     }
 
-    /// Takes how many steps of a run are over, of which its callers are told. Recorded like a change of a step.
-    pub(crate) fn advance(&self, over: usize, all: usize) {
+    /// Takes how many steps of a run are over, of which its callers are told, if that is news. Recorded like a change of a
+    /// step.
+    pub(crate) fn advance(&self, over: usize, all: usize) -> Option<Progress> {
         let mut state = lock(&self.state);
         if state.place.replace((over, all)) == Some((over, all)) || over == 0 {
-            return;
+            return None;
         }
         let note = Some(format!("step {over} of {all}"));
         let progress = Progress { done: over as f64, total: Some(all as f64), note };
         // Only the latest is worth a row.
         state.pending.retain(|body| !matches!(body, EventBody::Progress(_)));
-        state.pending.push(EventBody::Progress(progress));
+        state.pending.push(EventBody::Progress(progress.clone()));
+        Some(progress)
     }
 
     /// Takes a change of a step, which is recorded with whatever comes next, or when it is rung for.

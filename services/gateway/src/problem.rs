@@ -9,7 +9,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use pleat_a2a::method::UnknownVersion;
 use pleat_a2a::{InvalidParams, error as rpc, jsonrpc, messages};
-use pleat_domain::{Failure, Reason, Task};
+use pleat_domain::{Failure, Reason, Scope, Task};
 use pleat_engine::{EngineError, Faults, Reached, Violation};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -29,6 +29,8 @@ pub(crate) struct Problem {
     retry_after: Option<u32>,
     /// How somebody without a key, or with one that is not enough, gets further.
     challenge: Option<Box<HeaderValue>>,
+    /// What a key would have to have.
+    scope: Option<Scope>,
     /// The status is part of the protocol, also in an answer to a JSON-RPC request.
     exact: bool,
 }
@@ -37,7 +39,8 @@ impl Problem {
     pub(crate) fn plain(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         let rpc = if status.is_server_error() { rpc::INTERNAL_ERROR } else { rpc::INVALID_REQUEST };
         let message = message.into();
-        Self { status, rpc, code, message, hint: None, data: None, retry_after: None, challenge: None, exact: false }
+        let (hint, data, retry_after, challenge, scope) = (None, None, None, None, None);
+        Self { status, rpc, code, message, hint, data, retry_after, challenge, scope, exact: false }
     }
 
     fn with_rpc(mut self, rpc: i32) -> Self {
@@ -254,7 +257,7 @@ impl From<EngineError> for Problem {
             EngineError::Unauthenticated => {
                 Self::plain(StatusCode::UNAUTHORIZED, "unauthenticated", text).with_rpc(rpc::UNAUTHENTICATED)
             }
-            EngineError::Forbidden(_) => Self::plain(StatusCode::FORBIDDEN, "forbidden", text).with_rpc(rpc::FORBIDDEN),
+            EngineError::Forbidden(scope) => Self::forbidden(text, scope),
             EngineError::UnknownTenant => Self::plain(StatusCode::NOT_FOUND, "unknown_tenant", text),
             EngineError::UnknownSkill(_) => {
                 Self::plain(StatusCode::NOT_FOUND, "unknown_skill", text).with_rpc(rpc::INVALID_PARAMS)
@@ -312,6 +315,11 @@ impl From<EngineError> for Problem {
 }
 
 impl Problem {
+    fn forbidden(text: String, scope: Scope) -> Self {
+        let problem = Self::plain(StatusCode::FORBIDDEN, "forbidden", text).with_rpc(rpc::FORBIDDEN);
+        Self { scope: Some(scope), ..problem }
+    }
+
     /// A guardrail, or another hook, does not let something pass.
     fn blocked(text: String, check: Option<&str>, task: Option<&Task>) -> Self {
         let problem = Self::plain(StatusCode::FORBIDDEN, "blocked", text).with_rpc(rpc::GUARDRAIL_BLOCKED);

@@ -26,6 +26,14 @@ impl ClientCapabilities {
         Self { elicitation, sampling: has("sampling"), roots: has("roots"), tasks }
     }
 
+    /// As a client would declare no more than this: what is kept of it is small, however much it said.
+    pub fn declared(self) -> Value {
+        let tasks = self.tasks.then(|| ("extensions", json!({ TASKS: {} })));
+        let plain = [("elicitation", self.elicitation), ("sampling", self.sampling), ("roots", self.roots)];
+        let plain = plain.into_iter().filter(|(_, can)| *can).map(|(name, _)| (name, json!({})));
+        Value::Object(plain.chain(tasks).map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
     pub const fn serves(self, kind: ClientKind) -> bool {
         match kind {
             ClientKind::Elicit => self.elicitation,
@@ -92,6 +100,15 @@ mod tests {
         assert!(!read(json!({"elicitation": {"url": {}}})).elicitation);
         assert!(!read(json!({"sampling": true})).sampling);
         assert!(read(json!({"extensions": {TASKS: {}}})).tasks);
+    }
+
+    #[test]
+    fn what_is_kept_of_a_declaration_says_the_same_in_less() {
+        let said = json!({"elicitation": {"form": {}}, "roots": {"listChanged": true}, "experimental": {"x": "y"},
+            "extensions": {TASKS: {}}});
+        let read = ClientCapabilities::read(&said);
+        assert_eq!(ClientCapabilities::read(&read.declared()), read);
+        assert_eq!(read.declared(), json!({"elicitation": {}, "roots": {}, "extensions": {TASKS: {}}}));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
 
 use super::client::Messages;
 use super::{Client, Modern};
@@ -79,4 +80,98 @@ async fn without_a_session_leaving_is_cancelling() {
         tokio::time::timeout(Duration::from_secs(10), ended).await.expect("it is cancelled");
         assert_eq!(server.task(&id).await["state"], "canceled", "streamed: {streamed}");
     }
+}
+
+const ASKER: &str = r#"
+    export const description = "Asks its caller's user";
+    export default function (input, ctx) {
+      if (ctx.turn === 1) return ctx.needClient("elicit", { message: "sure?", requestedSchema: { type: "object" } });
+      return "asked";
+    }"#;
+
+fn cancelled(request: u32) -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": request } })
+}
+
+async fn until_canceled(server: &TestServer, task: &Value) {
+    let id = task["id"].as_str().unwrap();
+    let ended = async { while server.task(id).await["state"] != "canceled" {} };
+    tokio::time::timeout(Duration::from_secs(10), ended).await.expect("it is cancelled");
+}
+
+#[tokio::test]
+async fn a_session_cancels_a_call_that_waits_for_its_user() {
+    let server = TestServer::start().await;
+    server.deploy("asker.js", ASKER, "&visibility=public").await;
+    let client = Client::open(&server, json!({ "elicitation": {} })).await;
+    let mut stream = client.stream("tools/call", json!({ "name": "asker" })).await;
+    assert_eq!(stream.next().await.unwrap()["method"], "elicitation/create");
+    assert_eq!(client.send(cancelled(7)).await, 202);
+    let answer = tokio::time::timeout(Duration::from_secs(10), stream.next()).await.expect("it ends").unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], "the call was canceled", "{answer}");
+}
+
+/// Whether its client lost the stream, or the server ended it, and whether it found the rest of it or not.
+#[tokio::test]
+async fn a_session_cancels_a_call_whose_stream_is_gone() {
+    let server = TestServer::start_with(|_| {}, |config| config.mcp_stream = Duration::from_millis(400)).await;
+    server.deploy_probe().await;
+    let client = Client::open(&server, json!({})).await;
+    let mut params = sleeping();
+    params["_meta"] = json!({ "progressToken": 1 });
+    let lost = client.stream("tools/call", params.clone()).await;
+    let task = server.task_in("working").await;
+    drop(lost);
+    assert_eq!(client.send(cancelled(7)).await, 202);
+    until_canceled(&server, &task).await;
+    let mut ended = client.stream("tools/call", params).await;
+    assert_eq!(ended.next().await, None, "no result yet");
+    let place = ended.last_id.expect("a place to come back to");
+    let task = server.task_in("working").await;
+    // In another session of the same caller, where its first one is gone.
+    let next = Client::open(&server, json!({})).await;
+    let found = next.get().header("last-event-id", &place).send().await.unwrap();
+    assert_eq!(found.status(), 200);
+    assert_eq!(next.send(cancelled(7)).await, 202);
+    until_canceled(&server, &task).await;
+}
+
+/// A cancel may overtake the call that it is about.
+#[tokio::test]
+async fn a_cancel_that_comes_too_early_is_not_lost() {
+    let server = TestServer::start().await;
+    server.deploy_probe().await;
+    let client = Client::open(&server, json!({})).await;
+    assert_eq!(client.send(cancelled(7)).await, 202);
+    let answer = client.ask("tools/call", sleeping()).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "the call was canceled", "{answer}");
+}
+
+/// What is over within a moment is a call like any other's: nothing is written for it but its task.
+#[tokio::test]
+async fn requests_are_noted_while_they_last_and_quick_ones_never() {
+    let database = crate::harness::database().await;
+    let server = TestServer::start_on(pleat_store::StoreConfig::new(database.clone()), |_| {}, |_| {}).await;
+    server.deploy_probe().await;
+    let mut outside = PgConnection::connect(&database).await.unwrap();
+    for statement in [
+        "CREATE TABLE noted (request_id text)",
+        "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+         $$ BEGIN INSERT INTO public.noted VALUES (new.request_id); RETURN new; END $$",
+        "CREATE TRIGGER note BEFORE INSERT ON mcp_calls FOR EACH ROW EXECUTE FUNCTION note()",
+    ] {
+        sqlx::query(statement).execute(&mut outside).await.unwrap();
+    }
+    let client = Client::open(&server, json!({})).await;
+    let sleep = |ms: u32| json!({ "do": "sleep", "ms": ms });
+    for ms in [0, 60] {
+        client.call("probe", sleep(ms)).await;
+    }
+    client.call("probe", sleep(600)).await;
+    let noted: Vec<String> = sqlx::query_scalar("SELECT request_id FROM noted").fetch_all(&mut outside).await.unwrap();
+    assert_eq!(noted, ["7"], "only the one that lasted");
+    let mut left =
+        async || -> i64 { sqlx::query_scalar("SELECT count(*) FROM mcp_calls").fetch_one(&mut outside).await.unwrap() };
+    let forgotten = async { while left().await > 0 {} };
+    tokio::time::timeout(Duration::from_secs(10), forgotten).await.expect("it is forgotten with its end");
 }

@@ -89,6 +89,22 @@ async fn a_subscribed_task_is_told_of_in_both_eras() {
     session.result("resources/unsubscribe", json!({ "uri": uri })).await;
 }
 
+/// A task goes by the name that its caller has given it, too.
+#[tokio::test]
+async fn a_task_is_watched_by_the_name_that_its_caller_gave_it() {
+    let server = TestServer::start().await;
+    server.deploy_probe().await;
+    let named = json!({ "id": "mine", "skill": "probe", "message": { "do": "sleep", "ms": 1500 } });
+    let mut running = server.rpc_stream(&server.invoke, "tasks/sendSubscribe", named, None).await;
+    running.next().await.unwrap();
+    let modern = Modern::new(&server, json!({})).with_key(&server.invoke);
+    let wanted = json!({ "notifications": { "resourceSubscriptions": ["a2a://task/mine"] } });
+    let mut listening = modern.stream("subscriptions/listen", wanted).await;
+    let accepted = soon(&mut listening).await;
+    assert_eq!(accepted["params"]["notifications"]["resourceSubscriptions"], json!(["a2a://task/mine"]), "{accepted}");
+    assert_eq!(soon(&mut listening).await["params"]["uri"], "a2a://task/mine");
+}
+
 #[tokio::test]
 async fn a_stream_ends_with_its_session_and_in_order_when_the_node_stops() {
     let server = TestServer::start().await;
@@ -123,4 +139,104 @@ async fn who_comes_back_learns_that_something_changed_meanwhile() {
     server.deploy("echo.wasm", fixture("echo.wasm"), "&name=fresh&visibility=public").await;
     let mut again = Messages::of(client.get().header("last-event-id", id).send().await.unwrap());
     assert_eq!(soon(&mut again).await["method"], "notifications/tools/list_changed");
+}
+
+/// Whatever changes what is listed is told: an older version, and a pipeline that becomes active.
+#[tokio::test]
+async fn a_rollback_and_a_pipeline_are_told() {
+    let server = TestServer::start().await;
+    for text in ["Says one thing", "Says another"] {
+        let source = format!("export const description = '{text}';\nexport default () => 1;");
+        server.deploy("said.js", source, "&visibility=public").await;
+    }
+    let modern = Modern::new(&server, json!({}));
+    let mut stream =
+        modern.stream("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } })).await;
+    soon(&mut stream).await;
+    let path = "/tenants/acme/functions/said/rollback";
+    let (status, body) = server.api(reqwest::Method::POST, path, &server.deploy, Some(json!({}))).await;
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(soon(&mut stream).await["method"], "notifications/tools/list_changed");
+    let define = server.client.post(format!("{}/api/v1/tenants/acme/pipelines?visibility=public", server.url));
+    let define = define.bearer_auth(&server.deploy).header("content-type", "application/yaml");
+    let defined = define.body("name: twice\nsteps: [{id: a, tool_name: said}]").send().await.unwrap();
+    assert_eq!(defined.status(), 201);
+    nothing(&mut stream).await;
+    let path = "/tenants/acme/pipelines/twice/activate";
+    let (status, body) = server.api(reqwest::Method::POST, path, &server.deploy, None).await;
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(soon(&mut stream).await["method"], "notifications/tools/list_changed");
+}
+
+/// A message goes to a client once, on the stream that it opened last.
+#[tokio::test]
+async fn of_two_streams_of_a_session_the_newest_is_told() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let client = Client::open(&server, json!({})).await;
+    let open = async || {
+        let mut stream = Messages::of(client.get().send().await.unwrap());
+        nothing(&mut stream).await;
+        stream
+    };
+    let (mut older, mut newer) = (open().await, open().await);
+    server.deploy("echo.wasm", fixture("echo.wasm"), "&name=first&visibility=public").await;
+    for _ in 0..3 {
+        soon(&mut newer).await;
+    }
+    nothing(&mut older).await;
+    drop(newer);
+    // The server has to notice that it is gone, which it does when it writes to it: another change, or two.
+    let told = async {
+        for number in 0.. {
+            let query = format!("&name=next-{number}&visibility=public");
+            server.deploy("echo.wasm", fixture("echo.wasm"), &query).await;
+            if let Ok(told) = tokio::time::timeout(Duration::from_secs(1), older.next()).await {
+                return told;
+            }
+        }
+        None
+    };
+    let told = tokio::time::timeout(Duration::from_secs(30), told).await.expect("the older one is told again");
+    assert_eq!(told.unwrap()["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_key_that_opened_it() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let wish = json!({ "label": "passing", "scopes": ["invoke"] });
+    let (status, key) = server.api(reqwest::Method::POST, "/tenants/acme/keys", &server.admin, Some(wish)).await;
+    assert_eq!(status, 201, "{key}");
+    let (text, id) = (key["key"].as_str().unwrap(), key["id"].as_str().unwrap());
+    let session = Client::open_as(&server, text).await;
+    let mut by_session = Messages::of(session.get().send().await.unwrap());
+    let modern = Modern::new(&server, json!({})).with_key(text);
+    let mut by_listening = modern.stream("subscriptions/listen", json!({ "notifications": {} })).await;
+    soon(&mut by_listening).await;
+    let path = format!("/tenants/acme/keys/{id}");
+    let (status, body) = server.api(reqwest::Method::DELETE, &path, &server.admin, None).await;
+    assert!(status < 300, "{status} {body}");
+    let ended = async { (by_session.next().await, by_listening.next().await, by_listening.next().await) };
+    let ended = tokio::time::timeout(Duration::from_secs(30), ended).await.expect("both end");
+    assert!(ended.0.is_none() && ended.2.is_none(), "{ended:?}");
+    assert_eq!(ended.1.unwrap()["result"]["resultType"], "complete", "in order");
+}
+
+#[tokio::test]
+async fn a_caller_listens_on_so_many_streams() {
+    let few = |config: &mut pleat_engine::EngineConfig| config.sessions.listeners = 2;
+    let server = TestServer::start_with(few, |_| {}).await;
+    server.deploy_echo().await;
+    let modern = Modern::new(&server, json!({}));
+    let listen = json!({ "notifications": {} });
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        open.push(modern.stream("subscriptions/listen", listen.clone()).await);
+        soon(open.last_mut().unwrap()).await;
+    }
+    let (status, refused) = modern.ask("subscriptions/listen", listen.clone()).await;
+    assert_eq!((status, &refused["error"]["code"]), (503, &json!(-32051)), "{refused}");
+    let other = modern.with_key(&server.invoke).stream("subscriptions/listen", listen).await;
+    assert_eq!(other.status, 200, "another caller has its own");
 }

@@ -83,7 +83,20 @@ async fn nothing_is_granted_here() {
         "arguments": { "name": "greedy", "source": source, "grants": ["secrets:KEY"] } }),
         )
         .await;
-    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    assert!(refused["result"]["content"][0]["text"].as_str().unwrap().contains("unknown field `grants`"), "{refused}");
+}
+
+/// What went wrong in a call is no success of the tool that made it.
+#[tokio::test]
+async fn a_call_that_fails_is_told_as_one() {
+    let server = TestServer::start().await;
+    server.deploy_probe().await;
+    let client = open(&server, &server.admin).await;
+    let fail = json!({ "do": "fail", "code": "x", "message": "no luck" });
+    let failed = client.call("call_function", json!({ "name": "probe", "input": fail })).await;
+    assert_eq!(failed["isError"], true, "{failed}");
+    assert!(failed["content"][0]["text"].as_str().unwrap().contains("no luck"), "{failed}");
 }
 
 #[tokio::test]
@@ -105,4 +118,29 @@ async fn a_key_sees_and_uses_what_it_may() {
     let elsewhere = open(&server, &other).await;
     let listed = elsewhere.call("list_functions", json!({})).await;
     assert_eq!(listed["structuredContent"]["functions"], json!([]));
+}
+
+/// Who is turned away is told the scope that would have done.
+#[tokio::test]
+async fn a_key_that_is_not_enough_is_told_what_would_be() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", server.url);
+    let challenge = |response: &reqwest::Response| response.headers()["www-authenticate"].to_str().unwrap().to_owned();
+    let url = format!("{}/mcp", server.url);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let nobody = server.client.post(&url).json(&list).send().await.unwrap();
+    assert_eq!(nobody.status(), 401);
+    assert_eq!(challenge(&nobody), format!("Bearer resource_metadata=\"{metadata}\", scope=\"read\""));
+    let caller = server.client.post(&url).bearer_auth(&server.invoke).json(&list).send().await.unwrap();
+    assert_eq!(caller.status(), 403);
+    assert!(challenge(&caller).ends_with("scope=\"read\", error=\"insufficient_scope\""), "{}", challenge(&caller));
+    let reader = open(&server, &server.read).await;
+    for (tool, scope) in [("delete_function", "deploy"), ("call_function", "invoke")] {
+        let call = reader.body(1, "tools/call", json!({ "name": tool, "arguments": { "name": "echo" } }));
+        let refused = reader.post(call).send().await.unwrap();
+        assert_eq!(refused.status(), 403, "{tool}");
+        let wanted = format!("scope=\"{scope}\", error=\"insufficient_scope\"");
+        assert!(challenge(&refused).ends_with(&wanted), "{tool}: {}", challenge(&refused));
+    }
 }

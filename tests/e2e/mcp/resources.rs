@@ -89,6 +89,30 @@ async fn a_task_is_a_resource_of_its_caller() {
     assert!(owner.ask("resources/read", json!({ "uri": uri })).await["result"].is_object(), "the tenant sees all");
 }
 
+/// What a running task has said is not in its row yet.
+#[tokio::test]
+async fn a_running_task_is_read_with_what_it_has_said() {
+    let server = TestServer::start().await;
+    let slow = "export const description = 'Talks'; export default async (input, ctx) => { ctx.emit('so far'); \
+        await new Promise((go) => setTimeout(go, 20000)); };";
+    server.deploy("slow.js", slow, "&visibility=public").await;
+    let mut running =
+        server.rpc_stream("", "tasks/sendSubscribe", json!({ "skill": "slow", "message": {} }), None).await;
+    let id = running.next().await.unwrap().data["result"]["id"].as_str().unwrap().to_owned();
+    let client = Client::open(&server, json!({})).await;
+    let said = async {
+        loop {
+            let read = client.result("resources/read", json!({ "uri": format!("a2a://task/{id}") })).await;
+            let task: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
+            assert_eq!(task["state"], "working", "{task}");
+            if task["artifacts"][0]["content"][0]["text"] == "so far" {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(10), said).await.expect("it is there");
+}
+
 #[tokio::test]
 async fn variables_of_templates_are_completed() {
     let server = offering().await;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::json;
+use sqlx::Connection;
 
 use super::{Client, initialize_params};
 use crate::harness::{TestServer, read};
@@ -73,7 +74,7 @@ async fn a_session_is_good_at_every_node_until_it_is_ended_at_any() {
 async fn sessions_expire_quickly_before_and_slowly_after_the_handshake() {
     let limits = |config: &mut pleat_engine::EngineConfig| {
         config.sessions.handshake = Duration::from_millis(300);
-        config.sessions.idle = Duration::from_millis(1_500);
+        config.sessions.idle = Duration::from_secs(3);
     };
     let server = TestServer::start_with(limits, |_| {}).await;
     server.deploy_echo().await;
@@ -89,11 +90,32 @@ async fn sessions_expire_quickly_before_and_slowly_after_the_handshake() {
     assert_eq!(answer["error"]["code"], -32001, "the handshake was never finished: {answer}");
     // Being used keeps it alive for longer than it may lie idle.
     for _ in 0..4 {
-        tokio::time::sleep(Duration::from_millis(600)).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
         assert_eq!(finished.ask("ping", json!({})).await["result"], json!({}));
     }
-    tokio::time::sleep(Duration::from_millis(1_700)).await;
+    tokio::time::sleep(Duration::from_millis(3_300)).await;
     assert_eq!(finished.ask("ping", json!({})).await["error"]["code"], -32001);
+}
+
+/// What a client says of itself may be megabytes; what is kept of it is what is read of it.
+#[tokio::test]
+async fn what_a_session_keeps_of_its_client_is_small() {
+    let database = crate::harness::database().await;
+    let server = TestServer::start_on(pleat_store::StoreConfig::new(database.clone()), |_| {}, |_| {}).await;
+    server.deploy_echo().await;
+    let wide = json!({ "elicitation": {}, "experimental": { "x": "y".repeat(1_000_000) } });
+    let client = Client::open(&server, wide).await;
+    let long = format!("a2a://task/{}", "1".repeat(2_048));
+    let refused = client.ask("resources/subscribe", json!({ "uri": long })).await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("2048"), "{refused}");
+    let modern = super::Modern::new(&server, json!({}));
+    let wanted = json!({ "notifications": { "resourceSubscriptions": [long] } });
+    assert_eq!(modern.ask("subscriptions/listen", wanted).await.1["error"]["code"], -32602);
+    let mut outside = sqlx::PgConnection::connect(&database).await.unwrap();
+    let kept: String =
+        sqlx::query_scalar("SELECT capabilities::text FROM mcp_sessions").fetch_one(&mut outside).await.unwrap();
+    assert_eq!(kept, r#"{"elicitation":{}}"#);
 }
 
 #[tokio::test]

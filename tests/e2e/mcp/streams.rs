@@ -143,6 +143,56 @@ async fn a_lost_stream_is_found_again_at_another_node() {
     assert!(refused.get("result").is_none(), "{refused}");
 }
 
+const COUNTER: &str = r#"
+    export const description = "Counts slowly";
+    export const annotations = { callerLogs: true };
+    export default async function (input, ctx) {
+      for (let count = 1; count <= 12; count++) {
+        ctx.progress(count, 12);
+        ctx.log.info(`at ${count}`);
+        await new Promise((go) => setTimeout(go, 250));
+      }
+      return "counted";
+    }"#;
+
+/// Progress goes on from where it was told to, at any node; log lines where the call runs.
+#[tokio::test]
+async fn a_stream_that_is_found_again_goes_on_saying_what_happens() {
+    let database = crate::harness::database().await;
+    let store = || pleat_store::StoreConfig::new(database.clone());
+    let server = TestServer::start_on(store(), |_| {}, |_| {}).await;
+    let other = TestServer::start_on(store(), |_| {}, |_| {}).await;
+    server.deploy("counter.js", COUNTER, "&visibility=public").await;
+    let client = Client::open(&server, json!({})).await;
+    client.result("logging/setLevel", json!({ "level": "info" })).await;
+    let there = Client { url: format!("{}/mcp", other.tenant_url()), ..client.clone() };
+    let params = json!({ "name": "counter", "_meta": { "progressToken": "p1" } });
+    let mut stream = client.stream("tools/call", params).await;
+    let (mut counts, mut lines) = (Vec::new(), 0);
+    for back in [there, client] {
+        // Heard once, then lost.
+        while let Some(message) = stream.next().await {
+            if message["method"] == "notifications/progress" {
+                assert_eq!(message["params"]["progressToken"], "p1", "{message}");
+                counts.push(message["params"]["progress"].as_u64().unwrap());
+                break;
+            }
+        }
+        let id = stream.last_id.clone().expect("a place to come back to");
+        drop(stream);
+        stream = Messages::of(back.get().header("last-event-id", &id).send().await.unwrap());
+    }
+    let rest = stream.all().await;
+    for message in &rest {
+        counts.extend(message["params"]["progress"].as_u64());
+        lines += usize::from(message["method"] == "notifications/message");
+    }
+    assert!(counts.is_sorted_by(|one, next| one < next) && counts.len() > 4, "{counts:?}");
+    assert_eq!(counts.last(), Some(&12));
+    assert!(lines > 1, "{rest:?}");
+    assert_eq!(rest.last().unwrap()["result"]["content"][0]["text"], "counted");
+}
+
 #[tokio::test]
 async fn an_old_stream_is_closed_and_its_client_comes_back() {
     let server = TestServer::start_with(|_| {}, |config| config.mcp_stream = Duration::from_millis(300)).await;

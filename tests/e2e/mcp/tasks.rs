@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Modern;
+use super::{Client, Modern};
 use crate::harness::TestServer;
 
 const JOBS: &str = r#"
@@ -81,6 +81,17 @@ async fn a_function_decides_whether_its_calls_are_tasks() {
     assert_eq!(unable.ask("tasks/get", json!({ "taskId": "x" })).await.1["error"]["code"], -32021);
 }
 
+/// A session's versions have no tasks as results, whatever its client declares.
+#[tokio::test]
+async fn a_session_gets_results_even_where_it_speaks_of_tasks() {
+    let (server, _) = started().await;
+    let session = Client::open(&server, capabilities()).await;
+    for name in ["job", "long"] {
+        let done = session.call(name, json!({ "seconds": 0.6 })).await;
+        assert_eq!((&done["content"][0]["text"], done.get("taskId")), (&json!("done"), None), "{name}: {done}");
+    }
+}
+
 #[tokio::test]
 async fn failing_is_completing_and_only_the_platform_fails() {
     let (server, client) = started().await;
@@ -124,6 +135,24 @@ async fn answers_may_come_one_by_one() {
     client.result("tasks/update", update("second")).await;
     let done = until(&client, id, "completed").await;
     assert_eq!(done["result"]["structuredContent"]["first"], json!({ "action": "accept" }));
+}
+
+/// A client that knows tasks is shown what a task asks for, and may answer it without having declared that it can.
+#[tokio::test]
+async fn who_answers_needs_not_have_declared_that_it_can() {
+    let (server, _) = started().await;
+    let client = Modern::new(&server, json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
+    let created = client.result("tools/call", call("long", json!({ "ask": true }))).await;
+    let id = &created["taskId"];
+    until(&client, id, "input_required").await;
+    for key in ["first", "second"] {
+        let waiting = client.result("tasks/get", json!({ "taskId": id })).await;
+        assert_eq!(waiting["status"], "input_required", "{waiting}");
+        let answer = json!({ "taskId": id, "inputResponses": { key: { "action": "accept" } } });
+        client.result("tasks/update", answer).await;
+    }
+    let done = until(&client, id, "completed").await;
+    assert_eq!(done["result"]["structuredContent"]["second"], json!({ "action": "accept" }), "{done}");
 }
 
 #[tokio::test]

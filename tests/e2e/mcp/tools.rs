@@ -151,8 +151,15 @@ async fn long_lists_come_in_pages_and_a_cursor_is_its_callers_own() {
     assert_eq!(all, (0..130).map(|number| format!("f{number:03}")).collect::<Vec<_>>());
     assert_eq!(second.get("nextCursor"), None);
     let stranger = Client::open_as(&server, &server.invoke).await;
+    let key = server.other_tenant("other").await;
+    let url = format!("{}/api/v1/tenants/other/functions?fileName=echo.wasm&name=echo&visibility=public", server.url);
+    let deployed = server.client.post(url).bearer_auth(&key).body(crate::harness::fixture("echo.wasm"));
+    assert_eq!(deployed.send().await.unwrap().status(), 201);
+    let there = format!("{}/t/other/mcp", server.url);
+    let neighbour = Client::open_at(&server, &there, "", "2025-11-25", json!({})).await;
     for (client, method, cursor) in [
         (&stranger, "tools/list", cursor.clone()),
+        (&neighbour, "tools/list", cursor.clone()),
         (&client, "prompts/list", cursor),
         (&client, "tools/list", json!("x")),
     ] {

@@ -95,3 +95,13 @@ async fn a_name_that_a_function_has_among_tools_is_refused() {
     let (status, body) = server.define(TWICE, "").await;
     assert_eq!((status, &body["error"]["code"]), (409, &json!("exists")), "{body}");
 }
+
+#[tokio::test]
+async fn a_function_cannot_take_the_name_that_a_pipeline_has_among_tools() {
+    let server = server().await;
+    let (status, body) = server.define(TWICE, "").await;
+    assert_eq!(status, 201, "{body}");
+    let (status, body) =
+        server.try_deploy("echo.wasm", crate::harness::fixture("echo.wasm"), "&name=pipeline_twice").await;
+    assert_eq!((status, &body["error"]["code"]), (409, &json!("exists")), "{body}");
+}

@@ -1,5 +1,6 @@
 //! `pleat mcp`: for clients of the Model Context Protocol that cannot reach a server by themselves.
 
+mod again;
 mod relay;
 mod stdio;
 mod wire;

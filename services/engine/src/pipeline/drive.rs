@@ -135,7 +135,9 @@ impl Driver {
                 return end.clone();
             }
             let (over, all) = run.progress();
-            self.sink.advance(over, all);
+            if let Some(progress) = self.sink.advance(over, all) {
+                self.live.say(|ear| ear.progress(&progress));
+            }
             for start in run.take_ready() {
                 self.tell(&mut due, change(&start.attempt, StepPhase::Started));
                 let step = Arc::clone(self).step(start);

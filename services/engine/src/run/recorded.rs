@@ -20,6 +20,10 @@ impl Recorded {
         &self.task
     }
 
+    pub(crate) fn live(&self) -> &Arc<Live> {
+        &self.live
+    }
+
     pub(crate) async fn finished(self, engine: &Engine) -> Result<Arc<Task>, EngineError> {
         let mut committed = self.live.watch();
         let gone = || EngineError::Internal("the call ended without a record".into());

@@ -40,24 +40,40 @@ pub(crate) async fn call(peer: &Peer, name: &str, arguments: Option<&RawValue>) 
     if !peer.principal.has(tool.scope) && !reads(&peer.principal, tool.scope) {
         return Err(EngineError::Forbidden(tool.scope).into());
     }
-    let done = match tool.name {
-        "deploy_function" => deploy(peer, read(arguments)?).await,
-        "list_functions" => list(peer).await,
-        "show_function" => show(peer, read(arguments)?).await,
-        "call_function" => invoke(peer, read(arguments)?).await,
-        "read_logs" => logs(peer, read(arguments)?).await,
-        "rollback_function" => rollback(peer, read(arguments)?).await,
-        "delete_function" => delete(peer, read(arguments)?).await,
-        "deploy_pipeline" => pipelines::deploy(peer, read(arguments)?).await,
-        "list_pipelines" => pipelines::list(peer).await,
-        "run_pipeline" => pipelines::run(peer, read(arguments)?).await,
-        _ => tasks(peer, read(arguments)?).await,
-    };
-    match done {
-        Ok(value) => Ok(result(&value, false)),
+    match used(peer, tool.name, arguments).await {
+        Ok(done) => Ok(result(&done.value, done.failed)),
         Err(error) if is_mendable(&error) => Ok(result(&failure(&error), true)),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What a tool has to say.
+struct Done {
+    value: Value,
+    /// It is about something that failed.
+    failed: bool,
+}
+
+impl From<Value> for Done {
+    fn from(value: Value) -> Self {
+        Self { value, failed: false }
+    }
+}
+
+async fn used(peer: &Peer, tool: &str, arguments: Option<&RawValue>) -> Result<Done, EngineError> {
+    Ok(match tool {
+        "deploy_function" => deploy(peer, read(arguments)?).await?.into(),
+        "list_functions" => list(peer).await?.into(),
+        "show_function" => show(peer, read(arguments)?).await?.into(),
+        "call_function" => invoke(peer, read(arguments)?).await?,
+        "read_logs" => logs(peer, read(arguments)?).await?.into(),
+        "rollback_function" => rollback(peer, read(arguments)?).await?.into(),
+        "delete_function" => delete(peer, read(arguments)?).await?.into(),
+        "deploy_pipeline" => pipelines::deploy(peer, read(arguments)?).await?.into(),
+        "list_pipelines" => pipelines::list(peer).await?.into(),
+        "run_pipeline" => pipelines::run(peer, read(arguments)?).await?,
+        _ => tasks(peer, read(arguments)?).await?.into(),
+    })
 }
 
 fn is_mendable(error: &EngineError) -> bool {
@@ -96,10 +112,10 @@ fn result(value: &Value, is_error: bool) -> Map<String, Value> {
     result
 }
 
-fn read<T: DeserializeOwned>(arguments: Option<&RawValue>) -> Result<T, Problem> {
+/// What does not fit is for the model to mend.
+fn read<T: DeserializeOwned>(arguments: Option<&RawValue>) -> Result<T, EngineError> {
     let text = arguments.map_or("{}", RawValue::get);
-    let fault = |error: serde_json::Error| RpcError::invalid_params(format!("the arguments do not fit: {error}"));
-    Ok(serde_json::from_str(text).map_err(fault)?)
+    serde_json::from_str(text).map_err(|error| EngineError::Invalid(format!("the arguments do not fit: {error}")))
 }
 
 fn view<T: serde::Serialize>(value: &T) -> Value {
@@ -181,13 +197,13 @@ struct Input {
 }
 
 /// The task as its owner sees it, its result included.
-async fn invoke(peer: &Peer, wanted: Input) -> Result<Value, EngineError> {
+async fn invoke(peer: &Peer, wanted: Input) -> Result<Done, EngineError> {
     let catalog = peer.app.engine.catalog(&peer.tenant).await?;
     let skill = catalog.choose(&peer.principal, Some(&wanted.name))?;
     send(peer, skill, &wanted.input).await
 }
 
-async fn send(peer: &Peer, skill: Callable, input: &Value) -> Result<Value, EngineError> {
+async fn send(peer: &Peer, skill: Callable, input: &Value) -> Result<Done, EngineError> {
     let invocation = Invocation {
         tenant: Arc::clone(&peer.tenant),
         principal: peer.principal.clone(),
@@ -201,7 +217,8 @@ async fn send(peer: &Peer, skill: Callable, input: &Value) -> Result<Value, Engi
         door: Door::Control,
     };
     let task = peer.app.engine.send(invocation).await?;
-    Ok(view(&TaskView::from(Arc::unwrap_or_clone(task))))
+    let failed = task.state.is_terminal() && task.state != TaskState::Completed;
+    Ok(Done { value: view(&TaskView::from(Arc::unwrap_or_clone(task))), failed })
 }
 
 #[derive(Deserialize)]

@@ -6,18 +6,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pleat_domain::{Door, SessionId, Task, TaskId, TaskSupport};
-use pleat_engine::{Answer, Ear, Engine, EngineError, Going, Invocation};
+use pleat_domain::{Door, Task, TaskId, TaskSupport};
+use pleat_engine::{Answer, EngineError, Going, Invocation, SessionCall};
 use pleat_mcp::capabilities::required_tasks;
 use pleat_mcp::result::CallResult;
 use pleat_mcp::{RpcError, headers as wire, params, tool};
 
 use super::door::header;
-use super::events::{End, Hearing, Telling};
+use super::events::{End, Telling};
 use super::exchange::{Exchange, Reply};
+use super::hearing::Hearing;
 use super::peer::Peer;
+use super::session::{self, Continued};
 use super::state::State;
-use super::{session, settle, tasks};
+use super::{settle, tasks};
 use crate::control::mcp as operators;
 use crate::problem::Problem;
 
@@ -64,7 +66,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         push: None,
         door: Door::Mcp,
     };
-    let hearing = hearing(&exchange);
+    let hearing = Hearing::of(&exchange);
     let ear = hearing.as_ref().map(|hearing| hearing.ear.clone());
     match exchange.engine().answer(invocation, ear, exchange.is_stateless()).await {
         Ok(Answer::Ended(task)) => ended(exchange, task, hearing, support).await,
@@ -72,20 +74,10 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         // What a model has sent wrongly, it can send rightly.
         Err(error @ EngineError::InvalidInput(_)) => {
             let text = error.to_string();
-            Ok(exchange.answer(&CallResult::refused(&text, exchange.version, &exchange.peer.server())))
+            Ok(exchange.answer(&CallResult::refused(&text, exchange.version, &exchange.server())))
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Somebody listens where there is something to hear and a stream to say it on.
-fn hearing(exchange: &Exchange) -> Option<Hearing> {
-    let logs = exchange.listed.as_ref().is_some_and(|skill| exchange.may_hear(skill));
-    let wanted = exchange.streams && (logs || exchange.progress_token.is_some());
-    wanted.then(|| {
-        let (ear, said) = Ear::new();
-        Hearing { ear, said }
-    })
 }
 
 /// A call that was over at once.
@@ -101,8 +93,11 @@ async fn ended(
     let said = hearing.as_ref().is_some_and(|hearing| !hearing.said.is_empty());
     let asks = matches!(settle::settled(&exchange, &task), settle::Settled::Asks(_));
     if exchange.streams && (said || (asks && !exchange.is_stateless())) {
+        if let Some(call) = noted(&exchange).filter(|_| asks) {
+            exchange.engine().note_call(&call, task.id).await?;
+        }
         let (id, end) = (task.id, Box::pin(std::future::ready(Ok(task))) as End);
-        return Ok(Reply::Stream(Telling { exchange, task: id, hearing, end, guard: None }.response()));
+        return Ok(Reply::Stream(Telling { exchange, task: id, hearing, end, leaving: None, noted: false }.response()));
     }
     settle::reply(&exchange, &task).await
 }
@@ -118,22 +113,49 @@ fn waits_as_task(exchange: &Exchange) -> Option<Duration> {
     }
 }
 
-async fn task_or_result(exchange: &Exchange, end: End, task: &Task, patience: Duration) -> Result<Reply, Problem> {
+async fn task_or_result(
+    exchange: &Exchange,
+    end: End,
+    task: &Task,
+    patience: Duration,
+    leaving: Option<Leaving>,
+) -> Result<Reply, Problem> {
     match tokio::time::timeout(patience, end).await {
         Ok(task) => settle::reply(exchange, &*task?).await,
-        Err(_) => Ok(tasks::created(exchange, task)),
+        Err(_) => {
+            // From now on it is cancelled by its name.
+            leaving.into_iter().for_each(|mut leaving| leaving.stays = true);
+            Ok(tasks::created(exchange, task))
+        }
     }
 }
 
 /// A call that takes longer.
 async fn goes_on(exchange: Exchange, going: Going, hearing: Option<Hearing>) -> Result<Reply, Problem> {
-    let recorded = Arc::clone(going.task());
-    let engine = exchange.engine().clone();
-    let mut end: End = Box::pin(async move { going.ended(&engine).await });
+    let (recorded, engine) = (Arc::clone(going.task()), exchange.engine().clone());
+    // In a session a cancel names the request. Without one, leaving is cancelling.
+    let leaving = match noted(&exchange) {
+        Some(call) => {
+            engine.note_if_it_lasts(call, &going);
+            None
+        }
+        None => Some(Leaving { peer: exchange.peer.clone(), task: recorded.id, stays: false }),
+    };
+    let end: End = Box::pin(async move { going.ended(&engine).await });
+    follows(exchange, &recorded, end, hearing, leaving).await
+}
+
+/// The end of a turn in whichever form its client takes: a task, one piece, or a stream.
+async fn follows(
+    exchange: Exchange,
+    recorded: &Task,
+    mut end: End,
+    hearing: Option<Hearing>,
+    leaving: Option<Leaving>,
+) -> Result<Reply, Problem> {
     if let Some(patience) = waits_as_task(&exchange) {
-        return task_or_result(&exchange, end, &recorded, patience).await;
+        return task_or_result(&exchange, end, recorded, patience, leaving).await;
     }
-    let guard = guard(&exchange, recorded.id).await?;
     if hearing.is_none() {
         let waited = match exchange.streams {
             true => tokio::time::timeout(PATIENCE, &mut end).await.ok(),
@@ -142,58 +164,34 @@ async fn goes_on(exchange: Exchange, going: Going, hearing: Option<Hearing>) -> 
         if let Some(task) = waited {
             let (task, asks) = (task?, |task: &Task| settle::settled(&exchange, task));
             if exchange.is_stateless() || !exchange.streams || !matches!(asks(&task), settle::Settled::Asks(_)) {
-                drop(guard);
                 return settle::reply(&exchange, &task).await;
             }
             end = Box::pin(std::future::ready(Ok(task)));
         }
     }
-    Ok(Reply::Stream(Telling { exchange, task: recorded.id, hearing, end, guard }.response()))
+    Ok(Reply::Stream(Telling { exchange, task: recorded.id, hearing, end, leaving, noted: false }.response()))
 }
 
-/// What must happen when the answer is over, or its client gone: in a session the request is forgotten; without one,
-/// leaving is cancelling.
-async fn guard(exchange: &Exchange, task: TaskId) -> Result<Option<Box<dyn Send>>, Problem> {
-    match exchange.session() {
-        Some(session) => {
-            let request = exchange.request.id.get().to_owned();
-            exchange.engine().begin_session_call(exchange.tenant(), session.id, &request, task).await?;
-            Ok(Some(Box::new(Noted { peer: exchange.peer.clone(), session: session.id, request })))
-        }
-        None => Ok(Some(Box::new(Leaving { peer: exchange.peer.clone(), task }))),
-    }
+/// The request as a cancel names it.
+pub(super) fn noted(exchange: &Exchange) -> Option<SessionCall> {
+    let session = exchange.session()?.id;
+    let request = exchange.request.id.get().to_owned();
+    Some(SessionCall { tenant: Arc::clone(exchange.tenant()), session, request })
 }
 
-struct Noted {
-    peer: Peer,
-    session: SessionId,
-    request: String,
-}
-
-impl Drop for Noted {
-    fn drop(&mut self) {
-        let (peer, session, request) = (self.peer.clone(), self.session, std::mem::take(&mut self.request));
-        tokio::spawn(async move {
-            // A session that is gone has taken its requests with it.
-            let _ = engine(&peer).end_session_call(&peer.tenant, session, &request).await;
-        });
-    }
-}
-
-/// Cancels what is still running: a task that has ended takes no notice.
-struct Leaving {
+/// Cancels what is still running when it is dropped: a task that has ended takes no notice.
+pub(super) struct Leaving {
     peer: Peer,
     task: TaskId,
+    stays: bool,
 }
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        engine(&self.peer).cancel_here(&self.peer.tenant, self.task);
+        if !self.stays {
+            self.peer.app.engine.cancel_here(&self.peer.tenant, self.task);
+        }
     }
-}
-
-fn engine(peer: &Peer) -> &Engine {
-    &peer.app.engine
 }
 
 /// The same call again, with what the client was asked for.
@@ -202,24 +200,28 @@ async fn again(
     state: State,
     given: serde_json::Map<String, serde_json::Value>,
 ) -> Result<Reply, Problem> {
-    let (id, turn) = state.task.clone().ok_or_else(|| RpcError::invalid_params("`requestState` is of another call"))?;
+    let (id, turn) = state.task.ok_or_else(|| RpcError::invalid_params("`requestState` is of another call"))?;
     let (engine, tenant) = (exchange.engine().clone(), Arc::clone(exchange.tenant()));
     let task = engine.task(&tenant, &exchange.peer.principal, &id).await?;
-    if task.turn != turn || !task.state.is_interrupted() {
-        // Sent twice: what became of it is the answer.
-        let task = engine.next_end(&tenant, task.id, turn).await?;
-        return settle::reply(&exchange, &task).await;
-    }
     let replies: Vec<_> = given.into_iter().map(|(key, value)| (key, pleat_domain::json::raw(&value))).collect();
-    let (id, asked) = (task.id, state.keys);
-    let complete = asked.iter().all(|key| replies.iter().any(|(given, _)| given == key));
-    session::continued(&exchange.peer, task.clone(), &replies, exchange.capabilities).await?;
-    if !complete {
-        return settle::reply(&exchange, &task).await;
-    }
-    let end: End = Box::pin(async move { engine.next_end(&tenant, id, turn).await });
-    match waits_as_task(&exchange) {
-        None => settle::reply(&exchange, &*end.await?).await,
-        Some(patience) => task_or_result(&exchange, end, &task, patience).await,
-    }
+    let hearing = Hearing::of(&exchange);
+    // Before the turn begins, so that nothing of it is missed.
+    let listening = hearing.as_ref().map(|hearing| engine.listen(&tenant, task.id, hearing.ear.clone()));
+    let continued = match task.turn == turn && task.state.is_interrupted() {
+        true => session::continued(&exchange.peer, task.clone(), &replies, exchange.capabilities).await?,
+        // Sent twice: what became of it is the answer.
+        false => Continued::Elsewhere,
+    };
+    let reply = match continued {
+        // What this client can serve now may be more than it could before.
+        Continued::Waits => settle::reply(&exchange, &task).await,
+        Continued::Begun(going) => goes_on(exchange, going, hearing).await,
+        Continued::Over | Continued::Elsewhere => {
+            let id = task.id;
+            let end: End = Box::pin(async move { engine.next_end(&tenant, id, turn).await });
+            follows(exchange, &task, end, None, None).await
+        }
+    };
+    drop(listening);
+    reply
 }

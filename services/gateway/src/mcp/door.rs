@@ -1,6 +1,7 @@
 //! The door itself: what comes in by POST, GET and DELETE, told apart by era.
 
-use axum::body::Body;
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::AUTHORIZATION;
@@ -21,9 +22,10 @@ const VERSION: &str = "mcp-protocol-version";
 pub(crate) async fn post(
     State(app): State<App>,
     peer: Result<Peer, Problem>,
-    headers: HeaderMap,
-    sent: Body,
+    request: axum::extract::Request,
 ) -> Response {
+    let (parts, sent) = request.into_parts();
+    let headers = Arc::new(parts.headers);
     let taken = async {
         let peer = peer?;
         if !accepts(&headers, "application/json") && !accepts(&headers, "text/event-stream") {
@@ -39,14 +41,17 @@ pub(crate) async fn post(
     }
 }
 
-async fn one(peer: Peer, headers: &HeaderMap, message: Message) -> Response {
+async fn one(peer: Peer, headers: &Arc<HeaderMap>, message: Message) -> Response {
     match message {
         Message::Request(request) => {
             let id = request.id.clone();
-            let (place, shown) = (super::metadata::address(&peer.base_url), headers.contains_key(AUTHORIZATION));
+            let (base, least) = (Arc::clone(&peer.base_url), peer.surface.least());
             let served = serve(peer, headers, request).await;
             // A call that needs more than this caller has shows the way to it.
-            served.unwrap_or_else(|problem| problem.challenged(&place, shown).into_mcp(&id))
+            served.unwrap_or_else(|problem| {
+                let (place, shown) = (super::metadata::address(&base), headers.contains_key(AUTHORIZATION));
+                problem.challenged(&place, shown, least).into_mcp(&id)
+            })
         }
         Message::Notification { method, params } => {
             match Box::pin(session::notified(&peer, headers, &method, params.as_deref())).await {
@@ -61,7 +66,7 @@ async fn one(peer: Peer, headers: &HeaderMap, message: Message) -> Response {
     }
 }
 
-async fn serve(peer: Peer, headers: &HeaderMap, request: Request) -> Result<Response, Problem> {
+async fn serve(peer: Peer, headers: &Arc<HeaderMap>, request: Request) -> Result<Response, Problem> {
     let meta = Meta::read(request.params.as_deref()).map_err(|error| Problem::from(error).exactly())?;
     if meta.version.is_some() || speaks_stateless(headers) {
         let stateless = stateless(peer, headers, request, meta)?;
@@ -76,7 +81,7 @@ async fn serve(peer: Peer, headers: &HeaderMap, request: Request) -> Result<Resp
 }
 
 /// A request that stands for itself: it says all that there is to know, and its headers say the same.
-fn stateless(peer: Peer, headers: &HeaderMap, request: Request, meta: Meta) -> Result<Exchange, Problem> {
+fn stateless(peer: Peer, headers: &Arc<HeaderMap>, request: Request, meta: Meta) -> Result<Exchange, Problem> {
     let exactly = |error: RpcError| Problem::from(error).exactly();
     let (version, _) = meta.complete().map_err(exactly)?;
     let lookup = |name: &str| header(headers, name);
@@ -119,7 +124,7 @@ pub(super) fn header(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// Several messages at once, in the one version that has it. Each is answered as if it had come alone.
-async fn several(peer: Peer, headers: &HeaderMap, messages: Vec<Message>) -> Response {
+async fn several(peer: Peer, headers: &Arc<HeaderMap>, messages: Vec<Message>) -> Response {
     let held = match session::held(&peer, headers).await {
         Ok(held) => held,
         Err(problem) => return problem.into_mcp(RawValue::NULL),
@@ -127,8 +132,9 @@ async fn several(peer: Peer, headers: &HeaderMap, messages: Vec<Message>) -> Res
     if !Version::parse(&held.version).is_some_and(Version::takes_batches) {
         return Problem::no_batches().into_mcp(RawValue::NULL);
     }
-    let mut alone = headers.clone();
+    let mut alone = HeaderMap::clone(headers);
     alone.insert(http::header::ACCEPT, http::HeaderValue::from_static("application/json"));
+    let alone = Arc::new(alone);
     let mut answers = Vec::new();
     for message in messages {
         let answered = matches!(message, Message::Request(_));
@@ -154,7 +160,7 @@ pub(crate) async fn get(peer: Result<Peer, Problem>, headers: HeaderMap) -> Resp
             return Err(Problem::not_acceptable());
         }
         let held = session::held(&peer, &headers).await?;
-        listen::session(peer, held, &headers).await
+        listen::session(peer, held, &Arc::new(headers)).await
     };
     opened.await.unwrap_or_else(|problem: Problem| problem.into_mcp(RawValue::NULL))
 }

@@ -1,38 +1,29 @@
 //! The stream that answers a call: what the function says while it runs, what its client is asked, and the result.
 //!
-//! The id of an event names the task and the request, so that a client of the session era that lost the stream finds the
-//! rest of it at any node. What was said in between is not said again; the result is never lost.
+//! The id of an event names the task and the request, and how far its progress was told, so that a client of the session
+//! era that lost the stream finds the rest of it at any node. What was said in between is not said again; the result is
+//! never lost.
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_stream::stream;
 use axum::response::Response;
 use axum::response::sse::Event as Frame;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures::Stream;
-use pleat_domain::{Raw, Task, TaskId, json};
-use pleat_engine::{Ear, EngineError, Said};
-use pleat_mcp::{Level, client, notification};
-use tokio::sync::mpsc;
+use pleat_domain::{Task, TaskId};
+use pleat_engine::{EngineError, Listening, Said};
+use pleat_mcp::{client, notification};
 
+use super::call::Leaving;
 use super::exchange::{Exchange, Reply};
+use super::hearing::Hearing;
 use super::settle::{self, Settled};
+use super::wire::Wire;
 use crate::problem::Problem;
 use crate::sse;
 
-/// When a client should come back.
-const RETRY: Duration = Duration::from_millis(500);
-
 pub(super) type End = Pin<Box<dyn Future<Output = Result<Arc<Task>, EngineError>> + Send>>;
-
-/// Hears what is said during a call.
-pub(super) struct Hearing {
-    pub(super) ear: Ear,
-    pub(super) said: mpsc::Receiver<Said>,
-}
 
 /// Everything that a stream is made of.
 pub(super) struct Telling {
@@ -42,7 +33,9 @@ pub(super) struct Telling {
     /// When the task rests.
     pub(super) end: End,
     /// Dropped with the stream, whichever way that ends.
-    pub(super) guard: Option<Box<dyn Send>>,
+    pub(super) leaving: Option<Leaving>,
+    /// The request was noted for this stream, and is forgotten with its end.
+    pub(super) noted: bool,
 }
 
 enum Step {
@@ -59,8 +52,9 @@ impl Telling {
 
     fn frames(mut self) -> impl Stream<Item = Frame> + Send {
         stream! {
-            let mut wire = Wire::new(&self.exchange, self.task);
-            let listening = self.hearing.as_ref().map(|one| self.exchange.engine().listen(self.task, one.ear.clone()));
+            let told = self.hearing.as_ref().and_then(|hearing| hearing.told);
+            let mut wire = Wire::new(&self.exchange, self.task, told);
+            let listening = self.hearing.as_ref().map(|one| self.listen(one));
             if self.exchange.version.primes_streams() {
                 yield wire.prime();
             }
@@ -93,6 +87,7 @@ impl Telling {
                             yield wire.frame(text);
                         }
                         if done {
+                            forget(&self.exchange, self.task, self.noted).await;
                             break;
                         }
                         self.end = self.later(&task);
@@ -109,8 +104,12 @@ impl Telling {
                 }
             }
             drop(listening);
-            drop(self.guard.take());
+            drop(self.leaving.take());
         }
+    }
+
+    fn listen(&self, hearing: &Hearing) -> Listening {
+        self.exchange.engine().listen(self.exchange.tenant(), self.task, hearing.ear.clone())
     }
 
     /// What was said just before the end.
@@ -124,6 +123,13 @@ impl Telling {
         let (engine, tenant) = (self.exchange.engine().clone(), Arc::clone(self.exchange.tenant()));
         let (id, turn) = (task.id, task.turn);
         Box::pin(async move { engine.next_end(&tenant, id, turn).await })
+    }
+}
+
+async fn forget(exchange: &Exchange, task: TaskId, noted: bool) {
+    if let Some(session) = exchange.session().filter(|_| noted) {
+        // A session that is gone has taken its requests with it.
+        let _ = exchange.engine().forget_call(exchange.tenant(), session.id, task).await;
     }
 }
 
@@ -156,88 +162,7 @@ struct Rest {
 
 async fn heard(hearing: &mut Option<Hearing>) -> Option<Said> {
     match hearing {
-        Some(hearing) => hearing.said.recv().await,
+        Some(hearing) => hearing.next().await,
         None => std::future::pending().await,
     }
-}
-
-/// Numbers events, and decides what of what is said goes to this client.
-struct Wire {
-    stream: Option<String>,
-    count: u32,
-    skill: String,
-    level: Option<Level>,
-    token: Option<Raw>,
-    progress: Option<f64>,
-}
-
-impl Wire {
-    fn new(exchange: &Exchange, task: TaskId) -> Self {
-        let skill = exchange.listed.as_ref();
-        Self {
-            stream: (!exchange.is_stateless()).then(|| stream_id(task, &exchange.request.id)),
-            count: 0,
-            skill: skill.map(|skill| skill.name.to_string()).unwrap_or_default(),
-            level: exchange.level.filter(|_| skill.is_some_and(|skill| exchange.may_hear(skill))),
-            token: exchange.progress_token.clone(),
-            progress: None,
-        }
-    }
-
-    fn told(&mut self, said: &Said) -> Option<String> {
-        match said {
-            Said::Log(line) => {
-                let loud = self.level.is_some_and(|least| Level::of(line.level) >= least);
-                loud.then(|| notification::log(&self.skill, line))
-            }
-            Said::Progress(progress) => {
-                let token = self.token.as_ref()?;
-                // The protocol wants it to go up.
-                if self.progress.is_some_and(|last| progress.done <= last) {
-                    return None;
-                }
-                self.progress = Some(progress.done);
-                Some(notification::progress(token, progress))
-            }
-        }
-    }
-
-    fn frame(&mut self, text: String) -> Frame {
-        let frame = Frame::default().event("message").data(text);
-        match self.next_id() {
-            Some(id) => frame.id(id),
-            None => frame,
-        }
-    }
-
-    /// Nothing but an id, so that a client that loses the stream at once has a place to come back to.
-    fn prime(&mut self) -> Frame {
-        let id = self.next_id().unwrap_or_default();
-        Frame::default().id(id).retry(RETRY).data("")
-    }
-
-    fn farewell(&mut self) -> Frame {
-        Frame::default().retry(RETRY).comment("come back for the rest")
-    }
-
-    fn next_id(&mut self) -> Option<String> {
-        let stream = self.stream.as_ref()?;
-        self.count += 1;
-        Some(format!("{stream}.{}", self.count))
-    }
-}
-
-fn stream_id(task: TaskId, request: &Raw) -> String {
-    format!("{task}.{}", URL_SAFE_NO_PAD.encode(request.get()))
-}
-
-/// The task and the request that an event's id names; `None` for one that was never given out.
-pub(super) fn parse_id(text: &str) -> Option<(TaskId, Raw)> {
-    let mut parts = text.split('.');
-    let (task, request, count) = (parts.next()?, parts.next()?, parts.next()?);
-    count.parse::<u32>().ok().filter(|_| parts.next().is_none())?;
-    let request = String::from_utf8(URL_SAFE_NO_PAD.decode(request).ok()?).ok()?;
-    let request = json::checked(request).ok()?;
-    let scalar = matches!(request.get().as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'));
-    Some((task.parse().ok()?, request)).filter(|_| scalar)
 }

@@ -34,7 +34,7 @@ pub(super) struct Exchange {
     pub(super) request: Request,
     /// The client takes a stream for an answer.
     pub(super) streams: bool,
-    pub(super) headers: HeaderMap,
+    pub(super) headers: Arc<HeaderMap>,
     /// The function that is called, once it is known.
     pub(super) listed: Option<Arc<Skill>>,
 }
@@ -55,13 +55,12 @@ impl Reply {
 }
 
 impl Exchange {
-    pub(super) fn new(peer: Peer, era: Era, headers: &HeaderMap, request: Request, meta: Meta) -> Self {
+    pub(super) fn new(peer: Peer, era: Era, headers: &Arc<HeaderMap>, request: Request, meta: Meta) -> Self {
         let (version, declared, level) = match &era {
             Era::Session(session) => {
-                let declared = serde_json::from_str(session.capabilities.get()).unwrap_or_default();
                 let version = Version::parse(&session.version).unwrap_or(Version::NEWEST_WITH_SESSIONS);
                 let level = session.log_level.and_then(Level::from_code);
-                (version, ClientCapabilities::read(&declared), level)
+                (version, of_session(session), level)
             }
             Era::Stateless => (Version::V2026_07_28, meta.capabilities.unwrap_or_default(), meta.level),
         };
@@ -74,7 +73,7 @@ impl Exchange {
             progress_token: meta.progress_token,
             request,
             streams: accepts(headers, "text/event-stream"),
-            headers: headers.clone(),
+            headers: Arc::clone(headers),
             listed: None,
         }
     }
@@ -102,12 +101,17 @@ impl Exchange {
         params::read(self.request.params.as_deref())
     }
 
+    /// What the server calls itself, in the versions whose results say so.
+    pub(super) fn server(&self) -> Value {
+        if self.is_stateless() { self.peer.server() } else { Value::Null }
+    }
+
     pub(super) fn result(&self, result: Map<String, Value>) -> Reply {
-        self.answer(&result::complete(result, self.version, &self.peer.server()))
+        self.answer(&result::complete(result, self.version, &self.server()))
     }
 
     pub(super) fn cacheable(&self, result: Map<String, Value>) -> Reply {
-        self.answer(&result::cacheable(result, LISTS_MS, self.version, &self.peer.server()))
+        self.answer(&result::cacheable(result, LISTS_MS, self.version, &self.server()))
     }
 
     pub(super) fn answer<T: serde::Serialize>(&self, result: &T) -> Reply {
@@ -118,6 +122,12 @@ impl Exchange {
     pub(super) fn may_hear(&self, skill: &Skill) -> bool {
         self.level.is_some() && (self.peer.principal.has(Scope::Read) || skill.manifest.shows_logs())
     }
+}
+
+/// What the client of a session can do. Tasks as results came after sessions: no version that has these knows them.
+pub(super) fn of_session(session: &SessionRecord) -> ClientCapabilities {
+    let declared = serde_json::from_str(session.capabilities.get()).unwrap_or_default();
+    ClientCapabilities { tasks: false, ..ClientCapabilities::read(&declared) }
 }
 
 /// Whether a kind of answer is taken. Nothing said is everything taken.

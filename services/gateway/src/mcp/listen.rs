@@ -20,11 +20,14 @@ use pleat_mcp::resource::Place;
 use pleat_mcp::{Meta, Request, RpcError, message, notification, resource, result};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::events::{self, End, Telling};
 use super::exchange::{Era, Exchange, Reply};
 use super::peer::Peer;
+use super::resume::resumed;
+use super::session::check_length;
+use super::wire::Mark;
 use super::{lists, offers, tasks};
 use crate::problem::Problem;
 use crate::sse;
@@ -36,13 +39,18 @@ const RETRY: Duration = Duration::from_millis(500);
 const MOST: usize = 100;
 
 /// A session's stream: the one that was lost, where the client names an event of it, else the one for what changes.
-pub(super) async fn session(peer: Peer, held: Arc<SessionRecord>, headers: &HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn session(
+    peer: Peer,
+    held: Arc<SessionRecord>,
+    headers: &Arc<HeaderMap>,
+) -> Result<Response, Problem> {
     let last = super::door::header(headers, "last-event-id");
     let mut request = Request { id: pleat_domain::json::raw(&Value::Null), method: String::new(), params: None };
-    if let Some((task, id)) = last.as_deref().and_then(events::parse_id) {
-        request.id = id;
-        let exchange = Exchange::new(peer, Era::Session(held), headers, request, Meta::default());
-        return resumed(exchange, task).await;
+    if let Some(mark) = last.as_deref().and_then(Mark::parse) {
+        request.id = mark.request;
+        let meta = Meta { progress_token: mark.token, ..Meta::default() };
+        let exchange = Exchange::new(peer, Era::Session(held), headers, request, meta);
+        return resumed(exchange, mark.task, mark.told).await;
     }
     let seen = last.as_deref().and_then(|id| id.strip_prefix("changes.")).and_then(|seen| seen.parse().ok());
     let filter = Filter {
@@ -57,27 +65,13 @@ pub(super) async fn session(peer: Peer, held: Arc<SessionRecord>, headers: &Head
     Ok(sse::of_frames(listener.frames()))
 }
 
-/// The rest of a call's stream: its end, or what its client is asked meanwhile.
-async fn resumed(mut exchange: Exchange, id: pleat_domain::TaskId) -> Result<Response, Problem> {
-    let (engine, tenant) = (exchange.engine().clone(), Arc::clone(exchange.tenant()));
-    let task = engine.task(&tenant, &exchange.peer.principal, &id.to_string()).await.map_err(|error| match error {
-        EngineError::TaskNotFound => {
-            Problem::from(RpcError::invalid_params("`Last-Event-ID` is of no stream of yours")).exactly()
-        }
-        error => error.into(),
-    })?;
-    let catalog = engine.catalog(&tenant).await?;
-    exchange.listed = task.skill.as_ref().and_then(|skill| catalog.skills.get(skill)).cloned();
-    let end: End = Box::pin(async move { engine.next_end(&tenant, id, task.turn - 1).await });
-    Ok(Telling { exchange, task: id, hearing: None, end, guard: None }.response())
-}
-
 pub(super) async fn stateless(exchange: Exchange) -> Result<Reply, Problem> {
     let asked: params::Listen = exchange.params()?;
     let mut filter = asked.notifications;
     if filter.resource_subscriptions.len() + filter.task_ids.len() > MOST {
         return Err(RpcError::invalid_params(format!("one listener names at most {MOST} resources and tasks")).into());
     }
+    filter.resource_subscriptions.iter().chain(&filter.task_ids).try_for_each(|uri| check_length(uri))?;
     if exchange.peer.is_control() {
         filter = Filter { tools_list_changed: filter.tools_list_changed, ..Filter::default() };
     }
@@ -112,6 +106,9 @@ struct Listener {
     generation: i64,
     catalog: CatalogWatch,
     session: Option<SessionWatch>,
+    /// One of so many, and of those of its session the one that is told, or not.
+    place: pleat_engine::Listener,
+    looks: Interval,
     changed: mpsc::Receiver<Subject>,
     sender: mpsc::Sender<Subject>,
     /// Who watches what was subscribed to; ends when it is taken out.
@@ -135,9 +132,9 @@ struct Lists {
 
 impl Lists {
     fn of(exchange: &Exchange, catalog: &Catalog) -> Self {
-        let print = |entries: Vec<Value>| {
+        let print = |entries: Vec<lists::Entry>| {
             let mut hasher = DefaultHasher::new();
-            entries.iter().for_each(|entry| entry.to_string().hash(&mut hasher));
+            entries.iter().for_each(|(_, entry)| entry.to_string().hash(&mut hasher));
             hasher.finish()
         };
         Self {
@@ -151,6 +148,8 @@ impl Lists {
 enum Step {
     Catalog,
     Session,
+    /// Nothing is known to have changed.
+    Look,
     Subject(Subject),
     Draining,
 }
@@ -159,6 +158,8 @@ impl Listener {
     /// `generation`: of the deployments that the client has seen, where it says so.
     async fn new(exchange: Exchange, filter: Filter, generation: Option<i64>) -> Result<Self, Problem> {
         let engine = exchange.engine();
+        let of_session = exchange.session().map(|session| session.id);
+        let place = engine.begin_listening(exchange.tenant(), &exchange.peer.principal, of_session)?;
         let catalog = engine.watch_catalog(exchange.tenant());
         let now = engine.catalog(exchange.tenant()).await?;
         let (sender, changed) = mpsc::channel(MOST);
@@ -172,6 +173,8 @@ impl Listener {
             seen,
             catalog,
             session,
+            place,
+            looks: tokio::time::interval_at(Instant::now() + LOOK, LOOK),
             changed,
             sender,
             watchers: HashMap::new(),
@@ -202,9 +205,13 @@ impl Listener {
                         }
                         Vec::new()
                     }
+                    Step::Look => match self.looked().await {
+                        Some(texts) => texts,
+                        None => break,
+                    },
                 };
                 let id = (!self.exchange.is_stateless()).then(|| self.id());
-                for text in texts {
+                for text in texts.into_iter().filter(|_| self.place.is_told()) {
                     yield frame(id.clone(), text);
                 }
             }
@@ -219,7 +226,7 @@ impl Listener {
     }
 
     async fn next(&mut self) -> Step {
-        let Self { exchange, catalog, session, changed, .. } = self;
+        let Self { exchange, catalog, session, changed, looks, .. } = self;
         let engine = exchange.engine();
         let of_session = async {
             match session {
@@ -233,8 +240,20 @@ impl Listener {
             () = catalog.changed() => Step::Catalog,
             () = of_session => Step::Session,
             Some(subject) = changed.recv() => Step::Subject(subject),
-            () = tokio::time::sleep(LOOK) => if exchange.is_stateless() { Step::Catalog } else { Step::Session },
+            _ = looks.tick() => Step::Look,
         }
+    }
+
+    /// What a lost notice would have told; `None`: the stream is over, with its session or with its caller's key.
+    async fn looked(&mut self) -> Option<Vec<String>> {
+        let exchange = &self.exchange;
+        if !exchange.peer.is_welcome(&exchange.headers).await {
+            return None;
+        }
+        if !exchange.is_stateless() && !self.reread().await {
+            return None;
+        }
+        Some(self.relisted().await)
     }
 
     /// What has changed of what is listed to this caller.
@@ -307,12 +326,14 @@ impl Listener {
         let wanted: HashMap<Subject, String> = tasks.chain(ids).collect();
         self.watchers.retain(|subject, _| wanted.contains_key(subject));
         for (subject, id) in wanted {
-            let Ok(id) = id.parse() else { continue };
-            let (engine, tenant) = (self.exchange.engine().clone(), Arc::clone(self.exchange.tenant()));
+            let peer = self.exchange.peer.clone();
             let sender = self.sender.clone();
             self.watchers.entry(subject.clone()).or_insert_with(|| {
                 AbortOnDropHandle::new(tokio::spawn(async move {
-                    let mut changes = engine.watch_task(&tenant, id);
+                    let (engine, tenant) = (&peer.app.engine, &peer.tenant);
+                    // It may be the name that its caller has given it.
+                    let Ok(task) = engine.task(tenant, &peer.principal, &id).await else { return };
+                    let mut changes = engine.watch_task(tenant, task.id);
                     while changes.next().await.is_some() {
                         if sender.send(subject.clone()).await.is_err() {
                             return;

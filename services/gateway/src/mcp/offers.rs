@@ -22,7 +22,7 @@ pub(super) async fn read(exchange: &Exchange) -> Result<Reply, Problem> {
         Place::Docs(name) => {
             let skill = named(exchange, name).await?.ok_or_else(|| not_found(exchange, uri))?;
             let skill = skill.skill();
-            Ok(exchange.cacheable(resource::docs(uri, skill.name.as_str(), &skill.manifest)))
+            Ok(exchange.cacheable(resource::docs(uri, &skill.tool_name(), &skill.manifest)))
         }
         Place::Task(id) => {
             let task = exchange.engine().task(exchange.tenant(), &exchange.peer.principal, id).await;
@@ -30,6 +30,8 @@ pub(super) async fn read(exchange: &Exchange) -> Result<Reply, Problem> {
                 EngineError::TaskNotFound => not_found(exchange, uri),
                 error => error.into(),
             })?;
+            // What was said since the turn began is in its events only.
+            let task = exchange.engine().snapshot(exchange.tenant(), task).await?;
             Ok(exchange.cacheable(resource::task(uri, &task)))
         }
         Place::Offered => {
@@ -61,7 +63,8 @@ pub(super) async fn prompt(exchange: &Exchange) -> Result<Reply, Problem> {
     let used = prompt::used(&asked.name).ok_or_else(unknown)?;
     let skill = named(exchange, used).await?.ok_or_else(unknown)?;
     let request = arguments.get(prompt::REQUEST).and_then(Value::as_str);
-    Ok(exchange.result(prompt::usage(used, &skill.skill().manifest, request)))
+    let skill = skill.skill();
+    Ok(exchange.result(prompt::usage(&skill.tool_name(), &skill.manifest, request)))
 }
 
 pub(super) async fn complete(exchange: &Exchange) -> Result<Reply, Problem> {
@@ -114,7 +117,7 @@ pub(super) async fn check_visible(exchange: &Exchange, uri: &str) -> Result<(), 
 
 async fn named(exchange: &Exchange, name: &str) -> Result<Option<Callable>, Problem> {
     let catalog = exchange.engine().catalog(exchange.tenant()).await?;
-    Ok(catalog.choose(&exchange.peer.principal, Some(name)).ok())
+    Ok(catalog.choose_tool(&exchange.peer.principal, name).ok())
 }
 
 async fn offering(exchange: &Exchange, uri: &str) -> Result<Option<Callable>, Problem> {
@@ -161,10 +164,9 @@ fn asks(exchange: &Exchange, asked: Vec<ClientRequest>, kept: Option<Raw>) -> Re
         let problem = Problem::from(RpcError::missing_capability(&required(kinds)));
         return Err(if exchange.is_stateless() { problem.exactly() } else { problem });
     }
-    let keys = can.iter().map(|request| request.key.clone()).collect();
     // A state is there even where the function keeps none: it says that this is a second time.
     let kept = kept.or_else(|| Some(json::raw(&Value::Null)));
-    let state = State::of_offer(exchange, kept, keys).sealed(exchange)?;
+    let state = State::of_offer(exchange, kept).sealed(exchange)?;
     Ok(exchange.result(settle::input_required(&can, state)))
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use http::HeaderMap;
 use http::request::Parts;
-use pleat_domain::{Principal, Tenant};
+use pleat_domain::{Principal, Scope, Tenant};
 use pleat_engine::EngineError;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use super::{metadata, origin};
 use crate::app::App;
 use crate::extract::{self, Visitor};
 use crate::problem::Problem;
-use crate::site::{ControlSite, TenantSite};
+use crate::site::{self, ControlSite, TenantSite};
 use crate::tenant::card;
 
 /// One of the doors, with the address it was reached at (without a trailing slash).
@@ -24,12 +25,22 @@ pub(crate) enum Surface {
     Control,
 }
 
+impl Surface {
+    /// What a key needs to come in.
+    pub(super) const fn least(self) -> Scope {
+        match self {
+            Self::Tenant => Scope::Invoke,
+            Self::Control => Scope::Read,
+        }
+    }
+}
+
 #[derive(Clone)]
 pub(crate) struct Peer {
     pub(crate) app: App,
     pub(crate) surface: Surface,
     pub(crate) tenant: Arc<Tenant>,
-    pub(crate) base_url: String,
+    pub(crate) base_url: Arc<str>,
     pub(crate) principal: Principal,
 }
 
@@ -55,6 +66,19 @@ impl Peer {
         }
     }
 
+    /// Whether who came in with these headers still would.
+    pub(super) async fn is_welcome(&self, headers: &HeaderMap) -> bool {
+        let engine = &self.app.engine;
+        let audiences = || site::audiences(&self.app.config, &self.tenant.slug, &self.base_url);
+        let Ok(key) = extract::bearer(headers) else { return false };
+        let still = engine.is_still(&self.principal, &self.tenant, key, audiences).await;
+        let shut = match self.surface {
+            Surface::Tenant => engine.may_visit(&self.tenant, &self.principal).await,
+            Surface::Control => engine.may_look(&self.principal),
+        };
+        still && !matches!(shut, Err(EngineError::Unauthenticated))
+    }
+
     async fn let_in(self) -> Result<Self, Problem> {
         match self.surface {
             Surface::Tenant => self.app.engine.may_visit(&self.tenant, &self.principal).await?,
@@ -69,34 +93,41 @@ impl FromRequestParts<App> for Peer {
 
     /// Every refusal says where the way in is described.
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let shown = parts.headers.contains_key(http::header::AUTHORIZATION);
         let cors = &app.config.cors;
-        let (place, origins) = match (parts.extensions.get::<TenantSite>(), parts.extensions.get::<ControlSite>()) {
-            (Some(site), _) => (metadata::address(&site.base_url), &cors.tenants),
-            (None, Some(site)) => (metadata::address(&site.base_url), &cors.control),
+        let sites = (parts.extensions.get::<TenantSite>(), parts.extensions.get::<ControlSite>());
+        let (surface, base_url, origins) = match sites {
+            (Some(site), _) => (Surface::Tenant, &site.base_url, &cors.tenants),
+            (None, Some(site)) => (Surface::Control, &site.base_url, &cors.control),
             (None, None) => return Err(Problem::not_found()),
         };
-        origin::check(&parts.headers, origins)?;
-        let peer = match parts.extensions.get::<ControlSite>().cloned() {
-            Some(site) => operator(parts, app, site).await,
-            None => visitor(parts, app).await,
+        origin::check(&parts.headers, base_url, origins)?;
+        let peer = match surface {
+            Surface::Control => operator(parts, app).await,
+            Surface::Tenant => visitor(parts, app).await,
         };
         let let_in = match peer {
             Ok(peer) => peer.let_in().await,
             Err(problem) => Err(problem),
         };
-        let_in.map_err(|problem| problem.challenged(&place, shown))
+        let_in.map_err(|problem| {
+            let at_tenant = parts.extensions.get::<TenantSite>().map(|site| &site.base_url);
+            let at_control = parts.extensions.get::<ControlSite>().map(|site| &site.base_url);
+            let place = metadata::address(at_tenant.or(at_control).map_or("", String::as_str));
+            let shown = parts.headers.contains_key(http::header::AUTHORIZATION);
+            problem.challenged(&place, shown, surface.least())
+        })
     }
 }
 
 async fn visitor(parts: &mut Parts, app: &App) -> Result<Peer, Problem> {
     let Visitor { site, principal } = Visitor::from_request_parts(parts, app).await?;
     let TenantSite { tenant, base_url } = site;
-    Ok(Peer { app: app.clone(), surface: Surface::Tenant, tenant, base_url, principal })
+    Ok(Peer { app: app.clone(), surface: Surface::Tenant, tenant, base_url: base_url.into(), principal })
 }
 
 /// The key says which tenant is meant; an address that says another is a mistake (`/mcp?tenant=acme`).
-async fn operator(parts: &mut Parts, app: &App, site: ControlSite) -> Result<Peer, Problem> {
+async fn operator(parts: &mut Parts, app: &App) -> Result<Peer, Problem> {
+    let base_url = parts.extensions.get::<ControlSite>().map(|site| site.base_url.as_str()).unwrap_or_default().into();
     let principal = app.engine.authenticate_platform(extract::bearer(&parts.headers)?).await?;
     let home = app.engine.home_of(&principal).await?.ok_or(EngineError::Unauthenticated)?;
     let named =
@@ -104,5 +135,5 @@ async fn operator(parts: &mut Parts, app: &App, site: ControlSite) -> Result<Pee
     if named.is_some_and(|named| named != home.slug.as_str()) {
         return Err(EngineError::Unauthenticated.into());
     }
-    Ok(Peer { app: app.clone(), surface: Surface::Control, tenant: Arc::new(home), base_url: site.base_url, principal })
+    Ok(Peer { app: app.clone(), surface: Surface::Control, tenant: Arc::new(home), base_url, principal })
 }

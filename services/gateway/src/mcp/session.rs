@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue};
-use pleat_domain::{Block, Message, Raw, json};
-use pleat_engine::{EngineError, SessionRecord, Turn};
+use pleat_domain::{Block, ClientRequest, Message, Raw, json};
+use pleat_engine::{EngineError, Going, SessionCall, SessionRecord, Turn};
 use pleat_mcp::capabilities::{Offered, server};
 use pleat_mcp::client::{self, Answered};
 use pleat_mcp::{ClientCapabilities, Level, Request, RpcError, Version, message, params};
@@ -13,9 +13,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::door::{SESSION, check_version, header, speaks_stateless};
-use super::exchange::{Exchange, Reply};
+use super::exchange::{Exchange, Reply, of_session};
 use super::peer::Peer;
 use crate::problem::Problem;
+
+/// Of what is subscribed to.
+const MOST_URI_BYTES: usize = 2_048;
 
 /// What a server has to say first to whoever uses it.
 pub(super) fn instructions(peer: &Peer) -> String {
@@ -39,7 +42,7 @@ pub(super) const fn offered(peer_is_control: bool) -> Offered {
 pub(super) async fn initialize(peer: &Peer, request: &Request) -> Result<Response, Problem> {
     let asked: params::Initialize = params::read(request.params.as_deref())?;
     let version = Version::negotiated(&asked.protocol_version);
-    let capabilities = json::raw(&asked.capabilities);
+    let capabilities = json::raw(&ClientCapabilities::read(&Value::Object(asked.capabilities)).declared());
     let engine = &peer.app.engine;
     let id =
         engine.open_session(&peer.tenant, &peer.principal, peer.is_control(), version.as_str(), capabilities).await?;
@@ -78,12 +81,21 @@ pub(super) async fn subscribe(exchange: &Exchange, on: bool) -> Result<Reply, Pr
     let Some(session) = exchange.session() else { return Ok(exchange.result(Map::new())) };
     let (engine, tenant) = (exchange.engine(), exchange.tenant());
     if on {
+        check_length(&wanted.uri)?;
         super::offers::check_visible(exchange, &wanted.uri).await?;
         engine.subscribe_session(tenant, session, &wanted.uri).await?;
     } else {
         engine.unsubscribe_session(tenant, session, &wanted.uri).await?;
     }
     Ok(exchange.result(Map::new()))
+}
+
+/// What is subscribed to is kept, so that it has a bound.
+pub(super) fn check_length(uri: &str) -> Result<(), RpcError> {
+    match uri.len() <= MOST_URI_BYTES {
+        true => Ok(()),
+        false => Err(RpcError::invalid_params(format!("a URI to subscribe to has at most {MOST_URI_BYTES} bytes"))),
+    }
 }
 
 /// What a client says without wanting an answer.
@@ -102,11 +114,9 @@ pub(super) async fn notified(
         "notifications/initialized" => engine.session_ready(&peer.tenant, &session).await?,
         "notifications/cancelled" => {
             let Ok(cancelled) = params::read::<params::Cancelled>(params) else { return Ok(()) };
-            let task = engine.end_session_call(&peer.tenant, session.id, cancelled.request_id.get()).await?;
-            if let Some(task) = task {
-                // It may have ended meanwhile, which is nobody's fault.
-                let _ = engine.cancel(&peer.tenant, &peer.principal, &task.to_string()).await;
-            }
+            let request = cancelled.request_id.get().to_owned();
+            let call = SessionCall { tenant: Arc::clone(&peer.tenant), session: session.id, request };
+            engine.cancel_call(call, peer.principal.clone()).await?;
         }
         _ => {}
     }
@@ -131,42 +141,71 @@ pub(super) async fn replied(peer: &Peer, headers: &HeaderMap, id: &Raw, body: Re
         let error: Value = serde_json::from_str(error.get()).unwrap_or_default();
         json::raw(&json!({ "error": error }))
     });
-    let declared = serde_json::from_str(session.capabilities.get()).unwrap_or_default();
-    let served = ClientCapabilities::read(&declared);
-    continued(peer, task, &[(key, body)], served).await
+    let served = of_session(&session);
+    let (tenant, waiting) = (&peer.tenant, task.clone());
+    match continued(peer, task, &[(key, body)], served).await {
+        Ok(Continued::Begun(going)) => engine.forget_when_over(Arc::clone(tenant), session.id, &going),
+        Ok(Continued::Over) => engine.forget_call(tenant, session.id, waiting.id).await?,
+        Ok(Continued::Waits | Continued::Elsewhere) => {}
+        Err(error) => {
+            // Nobody reads the answer to an answer: what is wrong with it has to come out on the call's stream.
+            engine.refuse_answer(tenant, &peer.principal, &waiting, &error).await?;
+            return Err(error.into());
+        }
+    }
+    Ok(())
 }
 
-/// Keeps what was answered and, when that is all, continues the task.
+/// What became of a task whose client has answered.
+pub(super) enum Continued {
+    /// Not all of the answers are there.
+    Waits,
+    Begun(Going),
+    /// The user would not answer.
+    Over,
+    /// Somebody else has answered the last of them at the same time.
+    Elsewhere,
+}
+
+/// Keeps what was answered and, when that is all, continues the task. What is refused is not kept.
 pub(super) async fn continued(
     peer: &Peer,
     task: pleat_domain::Task,
     replies: &[(String, Raw)],
     served: ClientCapabilities,
-) -> Result<(), Problem> {
-    let Some(ask) = task.ask.clone() else { return Ok(()) };
+) -> Result<Continued, EngineError> {
+    let Some(ask) = task.ask.clone() else { return Ok(Continued::Elsewhere) };
     let asked = client::requests(&ask);
-    let expected: Vec<_> = asked.iter().filter(|request| served.serves(request.kind)).collect();
+    // Who answers can, whether it said so or not. Who said nothing of all this is waited for with everything.
+    let said = asked.iter().any(|request| served.serves(request.kind));
+    let given = |request: &ClientRequest| replies.iter().any(|(key, _)| *key == request.key);
+    let expected: Vec<_> =
+        asked.iter().filter(|request| !said || served.serves(request.kind) || given(request)).collect();
     let known: Vec<(String, Raw)> =
         replies.iter().filter(|(key, _)| expected.iter().any(|request| request.key == *key)).cloned().collect();
     if known.is_empty() {
-        return Ok(());
+        return Ok(Continued::Waits);
     }
     let engine = &peer.app.engine;
     let all = engine.keep_replies(&peer.tenant, &peer.principal, &task, &known).await?;
     if expected.iter().any(|request| !all.iter().any(|(key, _)| request.key == *key)) {
-        return Ok(());
+        return Ok(Continued::Waits);
     }
-    match client::answered(&ask, &all) {
-        Answered::Declined => engine.abandon(&peer.tenant, &task).await?,
-        Answered::Turn { input, reply } => {
-            // Somebody else may have answered the last of them at the same time.
-            match engine.answer_turn(turn(peer, task, input, reply)).await {
-                Ok(_) | Err(EngineError::NotContinuable(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
+    let (input, reply) = match client::answered(&ask, &all) {
+        Answered::Declined => {
+            engine.abandon(&peer.tenant, &peer.principal, &task).await?;
+            return Ok(Continued::Over);
+        }
+        Answered::Turn { input, reply } => (input, reply),
+    };
+    match engine.answer_turn(turn(peer, task.clone(), input, reply)).await {
+        Ok(going) => Ok(Continued::Begun(going)),
+        Err(EngineError::NotContinuable(_)) => Ok(Continued::Elsewhere),
+        Err(error) => {
+            engine.drop_replies(&peer.tenant, &peer.principal, &task).await?;
+            Err(error)
         }
     }
-    Ok(())
 }
 
 /// The next turn of a waiting task: with a new input, or with the same one and what the client said.

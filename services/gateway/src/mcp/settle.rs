@@ -48,7 +48,7 @@ pub(super) async fn reply(exchange: &Exchange, task: &Task) -> Result<Reply, Pro
 
 pub(super) fn done(exchange: &Exchange, task: &Task) -> Reply {
     let promised = promised(exchange, task);
-    exchange.answer(&CallResult::of(task, exchange.version, promised, &exchange.peer.server()))
+    exchange.answer(&CallResult::of(task, exchange.version, promised, &exchange.server()))
 }
 
 /// Whether the tool is listed with a schema of its result: that of the version that ran, where it is the active one.
@@ -59,8 +59,7 @@ fn promised(exchange: &Exchange, task: &Task) -> bool {
 }
 
 fn ask(exchange: &Exchange, task: &Task, requests: &[ClientRequest]) -> Result<Reply, Problem> {
-    let keys = requests.iter().map(|request| request.key.clone()).collect();
-    let state = State::of_task(exchange, task, keys).sealed(exchange)?;
+    let state = State::of_task(exchange, task).sealed(exchange)?;
     Ok(exchange.result(input_required(requests, state)))
 }
 
@@ -74,7 +73,7 @@ pub(super) fn input_required(requests: &[ClientRequest], state: String) -> Map<S
 
 /// A task that nobody can answer does not wait for ever.
 pub(super) async fn stuck(exchange: &Exchange, task: &Task, kinds: Vec<ClientKind>) -> Problem {
-    if let Err(error) = exchange.engine().abandon(exchange.tenant(), task).await {
+    if let Err(error) = exchange.engine().abandon(exchange.tenant(), &exchange.peer.principal, task).await {
         return error.into();
     }
     let problem = Problem::from(RpcError::missing_capability(&required(kinds)));

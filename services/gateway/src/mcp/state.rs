@@ -23,24 +23,22 @@ pub(super) struct State {
     /// What a function kept that has no task: one that gives a prompt or a resource.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) kept: Option<Raw>,
-    /// The requests that were made.
-    pub(super) keys: Vec<String>,
     call: String,
     until: i64,
 }
 
 impl State {
-    pub(super) fn of_task(exchange: &Exchange, task: &pleat_domain::Task, keys: Vec<String>) -> Self {
-        Self::new(exchange, Some((task.id.to_string(), task.turn)), None, keys)
+    pub(super) fn of_task(exchange: &Exchange, task: &pleat_domain::Task) -> Self {
+        Self::new(exchange, Some((task.id.to_string(), task.turn)), None)
     }
 
-    pub(super) fn of_offer(exchange: &Exchange, kept: Option<Raw>, keys: Vec<String>) -> Self {
-        Self::new(exchange, None, kept, keys)
+    pub(super) fn of_offer(exchange: &Exchange, kept: Option<Raw>) -> Self {
+        Self::new(exchange, None, kept)
     }
 
-    fn new(exchange: &Exchange, task: Option<(String, i16)>, kept: Option<Raw>, keys: Vec<String>) -> Self {
+    fn new(exchange: &Exchange, task: Option<(String, i16)>, kept: Option<Raw>) -> Self {
         let until = OffsetDateTime::now_utc().unix_timestamp() + GOOD_SECONDS;
-        Self { task, kept, keys, call: digest(exchange), until }
+        Self { task, kept, call: digest(exchange), until }
     }
 
     pub(super) fn sealed(&self, exchange: &Exchange) -> Result<String, Problem> {
@@ -54,10 +52,11 @@ impl State {
         let text = exchange.engine().unseal(exchange.tenant(), &exchange.peer.principal, PURPOSE, sealed);
         let state: Self = text.and_then(|text| serde_json::from_str(&text).ok()).ok_or_else(refused)?;
         let now = OffsetDateTime::now_utc().unix_timestamp();
-        if state.until < now || state.call != digest(exchange) {
-            return Err(refused().into());
-        }
-        Ok(state)
+        if state.is_good(now, &digest(exchange)) { Ok(state) } else { Err(refused().into()) }
+    }
+
+    fn is_good(&self, now: i64, call: &str) -> bool {
+        now <= self.until && self.call == call
     }
 }
 
@@ -83,4 +82,17 @@ fn digest(exchange: &Exchange) -> String {
     let name = called.and_then(|called| called.name.or(called.uri)).unwrap_or_default();
     let text = serde_json::to_string(&(exchange.request.method.as_str(), name, arguments)).unwrap_or_default();
     hex::encode(Sha256::digest(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_good_for_a_while_and_for_its_call() {
+        let state = State { task: None, kept: None, call: "a".to_owned(), until: 10 };
+        assert!(state.is_good(10, "a"));
+        assert!(!state.is_good(11, "a"), "it is too old");
+        assert!(!state.is_good(10, "b"), "it is of another call");
+    }
 }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
 use pleat_a2a::error as rpc;
-use pleat_domain::Failure;
+use pleat_domain::{Failure, Scope};
 use pleat_mcp::{Fault, RpcError, error as codes, message};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -87,14 +87,16 @@ impl Problem {
         Self::plain(StatusCode::BAD_GATEWAY, "not_offered", text).with_rpc(code).with_data(data)
     }
 
-    /// Says where a client learns how to get a token, and which scope it needs. `shown`: it has shown one.
-    pub(crate) fn challenged(self, metadata: &str, shown: bool) -> Self {
-        let (scope, error) = match self.status {
-            StatusCode::UNAUTHORIZED if shown => ("invoke", ", error=\"invalid_token\""),
-            StatusCode::UNAUTHORIZED => ("invoke", ""),
-            StatusCode::FORBIDDEN if self.rpc == rpc::FORBIDDEN => ("invoke", ", error=\"insufficient_scope\""),
+    /// Says where a client learns how to get a token, and which scope it needs: this one to come in at all. `shown`: it
+    /// has shown one.
+    pub(crate) fn challenged(self, metadata: &str, shown: bool, least: Scope) -> Self {
+        let (scope, error) = match (self.status, self.scope) {
+            (StatusCode::UNAUTHORIZED, _) if shown => (least, ", error=\"invalid_token\""),
+            (StatusCode::UNAUTHORIZED, _) => (least, ""),
+            (StatusCode::FORBIDDEN, Some(scope)) => (scope, ", error=\"insufficient_scope\""),
             _ => return self,
         };
+        let scope = scope.as_str();
         let text = format!("Bearer resource_metadata=\"{metadata}\", scope=\"{scope}\"{error}");
         Self { challenge: HeaderValue::from_str(&text).ok().map(Box::new), ..self }
     }

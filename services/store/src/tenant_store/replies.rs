@@ -40,4 +40,16 @@ impl TenantStore {
         transaction.commit().await?;
         Ok(all.into_iter().map(|(key, body)| (key, body.0)).collect())
     }
+
+    /// As if nothing had been answered to this turn.
+    pub async fn drop_replies(&self, task: TaskId, turn: i16) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        sqlx::query("DELETE FROM client_replies WHERE tenant_id = $1 AND task_id = $2 AND turn = $3")
+            .bind(self.tenant.as_uuid())
+            .bind(task.as_uuid())
+            .bind(turn)
+            .execute(&mut *transaction)
+            .await?;
+        Ok(transaction.commit().await?)
+    }
 }

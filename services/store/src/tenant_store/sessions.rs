@@ -175,6 +175,18 @@ impl TenantStore {
         transaction.commit().await?;
         Ok(task.map(TaskId::from_uuid))
     }
+
+    /// The same for who knows the task alone.
+    pub async fn forget_call(&self, session: SessionId, task: TaskId) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        sqlx::query("DELETE FROM mcp_calls WHERE tenant_id = $1 AND session_id = $2 AND task_id = $3")
+            .bind(self.tenant.as_uuid())
+            .bind(session.as_uuid())
+            .bind(task.as_uuid())
+            .execute(&mut *transaction)
+            .await?;
+        Ok(transaction.commit().await?)
+    }
 }
 
 #[derive(FromRow)]

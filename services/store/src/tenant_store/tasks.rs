@@ -1,8 +1,8 @@
-//! Reading a tenant's tasks and events. Writing them is the writers' work, with one exception: cancelling a task that
+//! Reading a tenant's tasks and events. Writing them is the writers' work, with one exception: ending a task that
 //! waits for its caller, which no node holds.
 
 use pleat_domain::event::StatusChange;
-use pleat_domain::{Caller, Event, EventBody, Task, TaskId, TaskState};
+use pleat_domain::{Caller, Event, EventBody, Failure, Task, TaskId, TaskState};
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -66,6 +66,15 @@ impl TenantStore {
 
     /// Cancels a task that waits for input or authorization, with its event; `false` when it does not wait (any more).
     pub async fn cancel_idle(&self, id: TaskId) -> Result<bool, StoreError> {
+        self.end_idle(id, StatusChange::to(TaskState::Canceled)).await
+    }
+
+    /// The same for one that fails.
+    pub async fn fail_idle(&self, id: TaskId, failure: Failure) -> Result<bool, StoreError> {
+        self.end_idle(id, StatusChange { failure: Some(failure), ..StatusChange::to(TaskState::Failed) }).await
+    }
+
+    async fn end_idle(&self, id: TaskId, change: StatusChange) -> Result<bool, StoreError> {
         let mut transaction = self.begin().await?;
         let Some(task) = self.waiting(&mut transaction, id).await? else {
             return Ok(false);
@@ -74,9 +83,8 @@ impl TenantStore {
         let mut events = if task.last_seq == 0 { task.derived_events() } else { Vec::new() };
         let seq = events.last().map_or(task.last_seq, |event| event.seq) + 1;
         let at = OffsetDateTime::now_utc();
-        let change = StatusChange::to(TaskState::Canceled);
-        events.push(Event { seq, at, body: EventBody::Status(change) });
-        self.cancel_with(&mut transaction, id, at, &events).await?;
+        events.push(Event { seq, at, body: EventBody::Status(change.clone()) });
+        self.end_with(&mut transaction, id, &change, &events).await?;
         transaction.commit().await?;
         self.store.bell().changed(std::iter::once(id));
         Ok(true)
@@ -122,11 +130,11 @@ impl TenantStore {
         row.map(TaskRow::task).transpose()
     }
 
-    async fn cancel_with(
+    async fn end_with(
         &self,
         connection: &mut PgConnection,
         id: TaskId,
-        at: OffsetDateTime,
+        change: &StatusChange,
         events: &[Event],
     ) -> Result<(), StoreError> {
         let seqs: Vec<i32> = events.iter().map(|event| i32::try_from(event.seq).unwrap_or(i32::MAX)).collect();
@@ -134,22 +142,23 @@ impl TenantStore {
         let texts: Vec<String> =
             events.iter().map(|event| String::from(pleat_domain::json::raw(&event.body).get())).collect();
         sqlx::query(
-            "WITH canceled AS (
-                 UPDATE tasks SET state = $3, ask = NULL, updated_at = $4, last_seq = $5
+            "WITH ended AS (
+                 UPDATE tasks SET state = $3, ask = NULL, updated_at = $4, last_seq = $5, failure = $9::text::json
                  WHERE tenant_id = $1 AND id = $2 RETURNING tenant_id, id
              )
              INSERT INTO task_events (tenant_id, task_id, seq, at, body)
-             SELECT c.tenant_id, c.id, e.seq, e.at, e.body::json
-             FROM canceled c, UNNEST($6::int[], $7::timestamptz[], $8::text[]) AS e(seq, at, body)",
+             SELECT t.tenant_id, t.id, e.seq, e.at, e.body::json
+             FROM ended t, UNNEST($6::int[], $7::timestamptz[], $8::text[]) AS e(seq, at, body)",
         )
         .bind(self.tenant.as_uuid())
         .bind(id.as_uuid())
-        .bind(TaskState::Canceled.to_code())
-        .bind(at)
+        .bind(change.state.to_code())
+        .bind(times.last())
         .bind(seqs.last())
         .bind(&seqs)
-        .bind(times)
+        .bind(&times)
         .bind(texts)
+        .bind(change.failure.as_ref().map(|failure| String::from(pleat_domain::json::raw(failure).get())))
         .execute(connection)
         .await?;
         Ok(())

@@ -2,26 +2,26 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::time::Duration;
 
+use anyhow::Result;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{Method, RequestBuilder, Response, Url};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::wire;
+use super::{again, wire};
 use crate::client::Client;
 use crate::sse::EventStream;
 
-const RETRY: Duration = Duration::from_millis(500);
-
 pub struct Relay {
-    client: Client,
+    pub(super) client: Client,
     url: Url,
     out: mpsc::Sender<String>,
     state: RefCell<State>,
     listening: CancellationToken,
+    /// Held by who opens a session in place of one that is gone.
+    pub(super) beginning: Mutex<()>,
 }
 
 pub enum Handshake {
@@ -32,6 +32,8 @@ pub enum Handshake {
 #[derive(Default)]
 struct State {
     session: Option<String>,
+    /// The client's own `initialize`.
+    handshake: Option<String>,
     version: Option<String>,
     /// Requests that can be given up, by id.
     running: HashMap<String, CancellationToken>,
@@ -41,7 +43,8 @@ struct State {
 
 impl Relay {
     pub fn new(client: Client, url: Url, out: mpsc::Sender<String>) -> Self {
-        Self { client, url, out, state: RefCell::default(), listening: CancellationToken::new() }
+        let (state, listening, beginning) = (RefCell::default(), CancellationToken::new(), Mutex::default());
+        Self { client, url, out, state, listening, beginning }
     }
 
     /// What has to be there before anything else is sent.
@@ -63,7 +66,9 @@ impl Relay {
         if method == "notifications/cancelled" && self.give_up(&message) {
             return;
         }
-        let token = CancellationToken::new();
+        // What is only listened to ends when the client does.
+        let token =
+            if method == "subscriptions/listen" { self.listening.child_token() } else { CancellationToken::new() };
         let id = message.get("id").filter(|_| !method.is_empty()).cloned();
         if let Some(id) = &id {
             self.state.borrow_mut().running.insert(id.to_string(), token.clone());
@@ -89,15 +94,28 @@ impl Relay {
 
     async fn exchange(&self, line: String, message: &Value, method: &str) {
         let id = message.get("id").cloned().unwrap_or_default();
-        let request = self.request(Method::POST).header(CONTENT_TYPE, "application/json").body(line);
-        let request = wire::headers(message, &self.state.borrow().headers)
-            .into_iter()
-            .fold(request, |request, (name, value)| request.header(name, value));
-        match self.client.send(request).await {
+        if method == "initialize" {
+            self.state.borrow_mut().handshake = Some(line.clone());
+        }
+        let session = self.session();
+        let mut sent = self.post(line.clone(), message).await;
+        let gone = sent.as_ref().is_ok_and(|response| response.status() == StatusCode::NOT_FOUND);
+        if gone && session.is_some() && self.begin_again(session).await {
+            sent = self.post(line, message).await;
+        }
+        match sent {
             Ok(response) => self.answered(response, &id, method).await,
             Err(error) if !id.is_null() => self.refuse(&id, -32603, &error.to_string()).await,
             Err(_) => {}
         }
+    }
+
+    async fn post(&self, line: String, message: &Value) -> Result<Response> {
+        let request = self.request(Method::POST).header(CONTENT_TYPE, "application/json").body(line);
+        let request = wire::headers(message, &self.state.borrow().headers)
+            .into_iter()
+            .fold(request, |request, (name, value)| request.header(name, value));
+        self.client.send(request).await
     }
 
     async fn answered(&self, response: Response, id: &Value, method: &str) {
@@ -110,10 +128,12 @@ impl Relay {
         }
         let body = response.text().await.unwrap_or_default();
         match serde_json::from_str::<Value>(&body) {
+            // Nobody waits for an answer to what was no request.
+            Ok(_) if method.is_empty() || id.is_null() => {}
             Ok(answer) => {
                 self.note(&answer, method);
                 // Written as one line, whatever the server's spacing.
-                self.say(answer.to_string()).await;
+                self.say(again::addressed(answer, id, status).to_string()).await;
             }
             Err(_) if status.is_success() => {}
             Err(_) if id.is_null() => {}
@@ -140,11 +160,9 @@ impl Relay {
             let Some(from) = last.as_ref().filter(|_| in_session) else {
                 return self.refuse(id, -32603, "the server ended the stream without an answer").await;
             };
-            tokio::time::sleep(RETRY).await;
-            let request = self.request(Method::GET).header("last-event-id", from);
-            response = match self.client.send(request).await {
-                Ok(response) if is_stream(&response) => response,
-                _ => return self.refuse(id, -32603, "the rest of the stream cannot be had").await,
+            response = match self.find(Some(from), again::FOR_AN_ANSWER).await {
+                Some(response) => response,
+                None => return self.refuse(id, -32603, "the rest of the stream cannot be had").await,
             };
         }
     }
@@ -155,17 +173,20 @@ impl Relay {
             return;
         }
         let all = async {
-            while let Ok(response) = self.client.send(self.request(Method::GET)).await {
-                if !is_stream(&response) {
-                    return;
-                }
+            let mut last: Option<String> = None;
+            let mut found = match self.stream(None).await {
+                Some(Err(())) => self.find(None, u32::MAX).await,
+                first => first.and_then(Result::ok),
+            };
+            while let Some(response) = found {
                 let mut events = EventStream::new(&self.client, response);
                 while let Ok(Some(event)) = events.next().await {
+                    last = event.id.or(last);
                     if let Ok(message) = serde_json::from_str::<Value>(&event.data) {
                         self.say(message.to_string()).await;
                     }
                 }
-                tokio::time::sleep(RETRY).await;
+                found = self.find(last.as_deref(), u32::MAX).await;
             }
         };
         let _ = self.listening.run_until_cancelled(all).await;
@@ -182,7 +203,19 @@ impl Relay {
         }
     }
 
-    fn request(&self, method: Method) -> RequestBuilder {
+    pub(super) fn session(&self) -> Option<String> {
+        self.state.borrow().session.clone()
+    }
+
+    pub(super) fn set_session(&self, session: String) {
+        self.state.borrow_mut().session = Some(session);
+    }
+
+    pub(super) fn handshake(&self) -> Option<String> {
+        self.state.borrow().handshake.clone()
+    }
+
+    pub(super) fn request(&self, method: Method) -> RequestBuilder {
         let state = self.state.borrow();
         let request = self.client.request(method, self.url.clone());
         let mut request = request.header(ACCEPT, "application/json, text/event-stream");
@@ -218,7 +251,7 @@ impl Relay {
     }
 }
 
-fn is_stream(response: &Response) -> bool {
+pub(super) fn is_stream(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     response.status().is_success() && kind.starts_with("text/event-stream")
 }

@@ -5,7 +5,7 @@ use pleat_engine::{EngineError, PipelineUpload};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Input, send, tenant_url, view};
+use super::{Done, Input, send, tenant_url, view};
 use crate::control::views::pipelines::{DeployedPipeline, PipelineView};
 use crate::mcp::Peer;
 
@@ -30,7 +30,7 @@ pub(super) async fn list(peer: &Peer) -> Result<Value, EngineError> {
     Ok(json!({ "pipelines": all }))
 }
 
-pub(super) async fn run(peer: &Peer, wanted: Input) -> Result<Value, EngineError> {
+pub(super) async fn run(peer: &Peer, wanted: Input) -> Result<Done, EngineError> {
     let name = SkillName::parse(&wanted.name).map_err(|_| EngineError::UnknownSkill(wanted.name.clone()))?;
     let skill = peer.app.engine.catalog(&peer.tenant).await?.choose_pipeline(&peer.principal, &name)?;
     send(peer, skill, &wanted.input).await
