@@ -14,6 +14,7 @@ mod guard;
 mod injection;
 mod kind;
 mod lexicon;
+mod mask;
 mod pii;
 mod policy;
 mod redact;
