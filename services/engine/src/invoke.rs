@@ -234,6 +234,7 @@ impl Engine {
         if let Some(onward) = step.and_then(|step| step.onward) {
             run.pass_on(onward);
         }
+        self.keep_findings(run.watch.as_ref(), &run.circumstances());
         self.ask_hooks(&run)?;
         Ok(run)
     }
@@ -291,6 +292,7 @@ impl Engine {
         let mut run = Run::new(self.clone(), tenant, skill, admitted, task, kept, backlog);
         run.reply = reply;
         run.once = once.map(|repeat| repeat.once);
+        self.keep_findings(run.watch.as_ref(), &run.circumstances());
         self.ask_hooks(&run)?;
         Ok(run)
     }

@@ -340,6 +340,7 @@ impl Run {
         let used = Used::of(&report);
         let interrupted = self.live.interrupted();
         if let (Err(Stop::Canceled), Some(Interrupt::Fenced | Interrupt::HandedBack)) = (&report.result, interrupted) {
+            self.engine.keep_findings(self.watch.as_ref(), &self.circumstances());
             return Err(EngineError::OutOfTouch);
         }
         self.sink.end();
