@@ -106,7 +106,15 @@ impl Books {
         };
         state.running += 1;
         drop(state);
-        Ok(Entry { book, key, minute: self.minute })
+        Ok(Entry { book, key })
+    }
+
+    /// What a turn has used.
+    pub(crate) fn record(&self, tenant: TenantId, skill: &SkillName, usage: Usage) {
+        let book = self.of(tenant);
+        let mut state = book.state();
+        state.cpu.add(since_epoch(), self.minute, usage.cpu_us);
+        state.add(OffsetDateTime::now_utc().date(), skill, usage);
     }
 }
 
@@ -228,16 +236,6 @@ impl State {
 pub(crate) struct Entry {
     book: Arc<Book>,
     key: Option<String>,
-    minute: Duration,
-}
-
-impl Entry {
-    /// What a turn has used.
-    pub(crate) fn record(&self, skill: &SkillName, usage: Usage) {
-        let mut state = self.book.state();
-        state.cpu.add(since_epoch(), self.minute, usage.cpu_us);
-        state.add(OffsetDateTime::now_utc().date(), skill, usage);
-    }
 }
 
 impl Drop for Entry {

@@ -235,7 +235,7 @@ impl Engine {
             run.pass_on(onward);
         }
         self.keep_findings(run.watch.as_ref(), &run.circumstances());
-        self.ask_hooks(&run)?;
+        self.ask_hooks(&run.verb())?;
         Ok(run)
     }
 
@@ -293,12 +293,12 @@ impl Engine {
         run.reply = reply;
         run.once = once.map(|repeat| repeat.once);
         self.keep_findings(run.watch.as_ref(), &run.circumstances());
-        self.ask_hooks(&run)?;
+        self.ask_hooks(&run.verb())?;
         Ok(run)
     }
 
-    pub(crate) fn ask_hooks(&self, run: &Run) -> Result<(), EngineError> {
-        self.inner.hooks.before(&run.verb()).map_err(|denied| EngineError::Blocked(denied.0))
+    pub(crate) fn ask_hooks(&self, event: &VerbEvent<'_>) -> Result<(), EngineError> {
+        self.inner.hooks.before(event).map_err(|denied| EngineError::Blocked(denied.0))
     }
 
     /// Runs apart from the caller, whose leaving must not stop it, and waits for its first answer.
@@ -351,18 +351,7 @@ impl Run {
 
     /// What the hook bus is told of this call.
     pub(crate) fn verb(&self) -> VerbEvent<'_> {
-        VerbEvent {
-            verb: self.skill.name.as_str(),
-            legacy_alias: None,
-            tenant: self.tenant.slug.as_str(),
-            agent_card_id: None,
-            agent_url: None,
-            skill_id: self.skill.name.as_str(),
-            session_id: self.task.context.as_str(),
-            caller: self.task.caller.as_str(),
-            args: &self.task.input,
-            emitted_at: self.task.updated_at,
-        }
+        VerbEvent::of(&self.tenant, &self.skill.name, &self.task)
     }
 }
 

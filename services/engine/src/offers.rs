@@ -61,7 +61,7 @@ impl Engine {
         let admitted = Admitted { permit, standing, watch };
         let mut run = Run::new(self.clone(), tenant, skill, admitted, task, state, Vec::new());
         run.reply = reply;
-        self.ask_hooks(&run)?;
+        self.ask_hooks(&run.verb())?;
         let span = run.span();
         self.spawn_for(|done| {
             let all = async move { drop(done.send(run.offer(entry).await)) };

@@ -21,7 +21,7 @@ use pleat_store::{Change, Commit, Once, PushEntry, StoreError, Written};
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
 
-use crate::admission::{Permit, Used};
+use crate::admission::Permit;
 use crate::catalog::{Skill, Target};
 use crate::ear::Ear;
 use crate::engine::Engine;
@@ -167,8 +167,9 @@ impl Run {
     async fn abandon(&mut self, call: impl Future<Output = CallReport>) {
         self.live.interrupt(Interrupt::NotRecorded);
         let used = Used::of(&call.await);
-        self.task.state = TaskState::Failed;
-        self.permit.record(&self.skill, &self.task, &used, 0);
+        let lost = Failure::new(Reason::NodeLost, "the call could not be recorded; send it again");
+        self.ask_hooks(Ending::failed(lost), &[], used);
+        self.permit.release();
     }
 
     /// A call that is recorded before it runs.
@@ -348,15 +349,14 @@ impl Run {
         let artifacts = self.sink.artifacts();
         let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, !artifacts.is_empty());
         let (ending, artifacts) = self.guard_output(ending, artifacts, &mut bodies);
-        let mut ending = self.ask_hooks(ending, report.wall);
-        let mut output: usize = artifacts.iter().map(size_of).sum();
+        let mut ending = self.ask_hooks(ending, &artifacts, used);
+        self.permit.release();
         // A task that is written once needs no event rows: they follow from the task.
         let once = change == Change::Insert;
         for artifact in artifacts {
             self.deliver(artifact);
         }
         if let Some(artifact) = ending.result.take() {
-            output += size_of(&artifact);
             if !once {
                 let chunk = ArtifactChunk { artifact: artifact.clone(), append: false, last: true };
                 bodies.push(EventBody::Artifact(chunk));
@@ -364,7 +364,6 @@ impl Run {
             self.deliver(artifact);
         }
         self.apply(&ending, report.cpu, report.wall);
-        self.permit.record(&self.skill, &self.task, &used, output);
         let last = StatusChange {
             state: ending.state,
             failure: ending.failure,
@@ -457,11 +456,16 @@ impl Run {
     }
 }
 
-/// What a caller is given of it, roughly: its value, or else its blocks.
-fn size_of(artifact: &Artifact) -> usize {
-    match &artifact.value {
-        Some(value) => value.get().len(),
-        None => serde_json::to_string(&artifact.blocks).map_or(0, |text| text.len()),
+/// What the sandbox reports of a call's cost.
+#[derive(Clone, Copy)]
+pub(crate) struct Used {
+    cpu: Duration,
+    wall: Duration,
+}
+
+impl Used {
+    fn of(report: &CallReport) -> Self {
+        Self { cpu: report.cpu, wall: report.wall }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::ending;
 use crate::error::StoreError;
 use crate::node::Ticks;
 use crate::partitions;
-use crate::tenant_store::guards;
+use crate::tenant_store::{dispatches, guards};
 use crate::usage;
 
 const PERIOD: Duration = Duration::from_secs(600);
@@ -66,6 +66,8 @@ impl Keeper {
             .await?;
         let long_ago = partitions::bound(now - time::Duration::days(guards::KEPT_DAYS));
         self.forget("DELETE FROM guard_findings WHERE id < $1", long_ago).await?;
+        let long_ago = partitions::bound(now - time::Duration::days(dispatches::KEPT_DAYS));
+        self.forget("DELETE FROM dispatches WHERE id < $1", long_ago).await?;
         let values = self.sweep_values().await?;
         Ok(Maintenance { created, dropped, expired, aliases, values })
     }
