@@ -10,7 +10,8 @@ use crate::policy::{Action, Check, CheckType, Config, Mode, OnError, Policy, Tar
 use crate::redact::{self, Clusters};
 use crate::session::Session;
 use crate::stream::Stream;
-use crate::walk::{self, Leaf};
+use crate::walk::{self, Leaf, Walked};
+use crate::work::Work;
 
 /// Which side of a call a value is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -95,10 +96,11 @@ impl Guard {
         if !plan.reads() {
             return verdict;
         }
-        let (leaves, complete) = walk::leaves(plan, value);
+        let Walked { leaves, complete, work } = walk::leaves(plan, value);
         if !complete {
             incomplete(plan, &mut verdict);
         }
+        unfinished(plan, &work, &mut verdict);
         let clusters: Vec<(Leaf, Clusters)> = leaves
             .into_iter()
             .map(|leaf| {
@@ -230,6 +232,11 @@ pub(crate) fn whole(check: &Check, kind: Kind, pointer: String) -> Finding {
 /// Not everything could be looked at: the checks that fail closed block.
 pub(crate) fn incomplete(plan: &Plan, verdict: &mut Verdict) {
     give_up(plan.checks.iter(), verdict);
+}
+
+/// Some patterns or terms would have been too much work.
+pub(crate) fn unfinished(plan: &Plan, work: &Work, verdict: &mut Verdict) {
+    give_up(work.unfinished().iter().filter_map(|at| plan.checks.get(*at)), verdict);
 }
 
 fn give_up<'a>(checks: impl Iterator<Item = &'a Check>, verdict: &mut Verdict) {

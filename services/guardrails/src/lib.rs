@@ -25,6 +25,7 @@ mod stream;
 mod unicode;
 mod url;
 mod walk;
+mod work;
 
 pub use finding::{Finding, Verdict};
 pub use guard::{Guard, Place, Side};

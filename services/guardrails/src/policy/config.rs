@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::Pattern;
 use crate::fold::Folded;
 use crate::kind::Kinds;
+use crate::work::Work;
 
 /// The configuration of a check.
 #[derive(Debug, Clone)]
@@ -77,22 +78,27 @@ impl Denylist {
         Some(Self { beginnings: builder.ok()?, terms: Arc::new(terms), whole_words })
     }
 
-    /// Where terms occur in a piece of folded text.
-    pub(crate) fn find(&self, piece: &str) -> Vec<(usize, usize)> {
+    /// Where terms occur in a piece of folded text. Each beginning costs a look at all terms that begin so. `None`: it is
+    /// too much.
+    pub(crate) fn find(&self, piece: &str, work: &mut Work) -> Option<Vec<(usize, usize)>> {
         let mut found = Vec::new();
         let mut look = |beginning: Match| {
             let start = beginning.start();
             let terms = self.terms.get(beginning.pattern().as_usize()).map(Vec::as_slice).unwrap_or_default();
+            if !work.spend(terms.len()) {
+                return false;
+            }
             let ends = terms.iter().filter_map(|(length, term)| goes_on(piece, start + length, term.get(1..)?));
             let whole = |end: &usize| !self.whole_words || stands_alone(piece, start, *end);
             found.extend(ends.filter(whole).max().map(|end| (start, end)));
+            true
         };
-        if self.whole_words {
-            self.beginnings.find_iter(piece).for_each(&mut look);
+        let finished = if self.whole_words {
+            self.beginnings.find_iter(piece).all(&mut look)
         } else {
-            self.beginnings.find_overlapping_iter(piece).for_each(&mut look);
-        }
-        found
+            self.beginnings.find_overlapping_iter(piece).all(&mut look)
+        };
+        finished.then_some(found)
     }
 }
 
@@ -168,12 +174,14 @@ mod tests {
     fn terms_are_found_however_they_are_spaced() {
         let list = Denylist::new(&["Project Titan".to_owned(), "acme".to_owned()], true).unwrap();
         let text = "the PROJECT \n titan of Acme, not acmeist";
-        let found: Vec<_> = list.find(text).into_iter().map(|(start, end)| &text[start..end]).collect();
+        let found: Vec<_> =
+            list.find(text, &mut Work::default()).unwrap().into_iter().map(|(start, end)| &text[start..end]).collect();
         assert_eq!(found, ["PROJECT \n titan", "Acme"]);
         let list =
             Denylist::new(&["проект «титан»".to_owned(), "pro".to_owned(), "project x".to_owned()], false).unwrap();
         let text = "Проект \"ТИТАН\", professor, project  X";
-        let found: Vec<_> = list.find(text).into_iter().map(|(start, end)| &text[start..end]).collect();
+        let found: Vec<_> =
+            list.find(text, &mut Work::default()).unwrap().into_iter().map(|(start, end)| &text[start..end]).collect();
         assert_eq!(found, ["Проект \"ТИТАН\"", "pro", "pro", "project  X"]);
     }
 }

@@ -85,7 +85,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn crossing(&mut self, whole: &str, items: &[Item<'_>], kinds: Kinds, first: usize, known: &mut Known) {
-        for spot in self.plan.spots_of(kinds, whole, 0).0 {
+        for spot in self.plan.spots_of(kinds, whole, 0, &mut self.work).0 {
             let from = items.partition_point(|item| item.start + item.length <= spot.start);
             let touched = || items.iter().skip(from).take_while(|item| item.start < spot.end);
             // What is in one text alone was found there.
