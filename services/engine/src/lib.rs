@@ -75,6 +75,7 @@ pub use listing::{ListPage, ListQuery, TaskPage, TaskQuery};
 pub use offers::{Offer, Wanted};
 pub use once::IdempotencyKey;
 pub use pipelines::{PipelineReport, PipelineUpload};
+pub use policies::SkillPolicy;
 pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery, PushTimes};
 pub use replay::{MOST_REPLAYED, Replayed};
 pub use sessions::{SessionLimits, SessionWatch};

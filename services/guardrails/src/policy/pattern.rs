@@ -8,7 +8,7 @@ use crate::work::Work;
 /// The longest pattern, in characters.
 const LONGEST: usize = 1024;
 /// The most that a compiled pattern may take, in bytes.
-const LARGEST: usize = 512 * 1024;
+pub(super) const LARGEST: usize = 512 * 1024;
 const DEEPEST: u32 = 24;
 
 /// A compiled pattern.
