@@ -6,6 +6,7 @@
 mod files;
 mod names;
 mod noted;
+mod patch;
 mod texts;
 
 use std::collections::HashMap;
@@ -99,6 +100,11 @@ impl Watch {
         self.readable(Side::Input, &mut message.metadata, "/message/metadata")
     }
 
+    /// The address of something that is to be read.
+    pub(crate) fn uri(&mut self, uri: &mut String) -> Result<(), BlockedBy> {
+        if self.guard.is_idle(Side::Input) { Ok(()) } else { self.readable(Side::Input, uri, "/uri") }
+    }
+
     /// What a client answered.
     pub(crate) fn reply(&mut self, reply: &mut Raw) -> Result<(), BlockedBy> {
         if self.guard.is_idle(Side::Input) { Ok(()) } else { self.readable(Side::Input, reply, "/reply") }
@@ -174,17 +180,21 @@ impl Watch {
         let mut leaving = Vec::new();
         for block in blocks {
             match block {
-                Block::Text { text, extra } if extra.is_empty() => {
+                Block::Text { text, mut extra } => {
+                    if !extra.is_empty() && self.readable(Side::Output, &mut extra, &self.place_of(name)).is_err() {
+                        continue;
+                    }
                     let stream = self.streams.entry(name.to_owned());
                     let stream = stream.or_insert_with(|| self.guard.stream(Side::Output));
                     let text = stream.push(&text, &mut self.session);
-                    if !text.is_empty() {
-                        leaving.push(Block::text(text));
+                    if !text.is_empty() || !extra.is_empty() {
+                        leaving.push(Block::Text { text, extra });
                     }
                 }
                 // In its place: what is held back of the text before it goes first.
                 other => {
-                    leaving.extend(self.end_of(name));
+                    let held = self.streams.get_mut(name).map(|stream| stream.interrupt(&mut self.session));
+                    leaving.extend(held.filter(|text| !text.is_empty()).map(Block::text));
                     let mut one = vec![other];
                     if self.blocks(Side::Output, &mut one, &self.place_of(name)).is_ok() {
                         leaving.append(&mut one);
@@ -236,10 +246,12 @@ impl Watch {
 
     /// A value as it is: everything is checked, also what is said of it as a whole.
     fn raw(&mut self, side: Side, raw: &mut Raw, at: &str, again: bool) -> Result<(), BlockedBy> {
-        let mut value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+        let Ok(mut value) = serde_json::from_str::<Value>(raw.get()) else {
+            return self.judge(side, self.guard.unread(side), at, again).map(drop);
+        };
         let verdict = self.guard.inspect(side, &mut value, &mut self.session);
         if self.judge(side, verdict, at, again)? {
-            *raw = json::raw(&value);
+            *raw = patch::patched(raw, &value);
         }
         Ok(())
     }

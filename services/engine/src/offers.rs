@@ -46,8 +46,9 @@ impl Engine {
             door: Door::Mcp,
         };
         let watch = self.look_at_input(self.watch(&tenant, &skill.guard, None), &of, |watch| {
-            if let Wanted::Prompt { arguments, .. } = &mut wanted {
-                watch.input(arguments, None)?;
+            match &mut wanted {
+                Wanted::Prompt { arguments, .. } => watch.input(arguments, None)?,
+                Wanted::Resource { uri } => watch.uri(uri)?,
             }
             reply.as_mut().map_or(Ok(()), |reply| watch.reply(reply))
         })?;

@@ -134,6 +134,13 @@ impl Guard {
         (text, verdict)
     }
 
+    /// A value cannot be looked at at all: the checks that fail closed block.
+    pub fn unread(&self, side: Side) -> Verdict {
+        let mut verdict = Verdict::default();
+        incomplete(self.plan(side), &mut verdict);
+        verdict
+    }
+
     /// What was to be redacted cannot be, as in a file that is no text: the checks that fail closed block.
     pub fn unfinished(&self, side: Side) -> Verdict {
         let mut verdict = Verdict::default();

@@ -111,6 +111,21 @@ impl Stream {
         }
     }
 
+    /// Something that is no text follows: gives what is held back of the text before it. What is counted is counted on.
+    pub fn interrupt(&mut self, session: &mut Session) -> String {
+        if !matches!(self.flow, Flow::Watched | Flow::HeldBack) {
+            return String::new();
+        }
+        let rest = self.advance(false, session);
+        self.give_up();
+        self.text.clear();
+        (self.left, self.units, self.pieces) = (0, 0, 0);
+        self.ages = Ages::default();
+        self.pending.clear();
+        self.tokens.inside = false;
+        if self.flow == Flow::Watched || self.overflown { String::new() } else { rest }
+    }
+
     /// Ends the stream; gives what is left of it and what was found. Nothing is left of a blocked one.
     pub fn finish(mut self, session: &mut Session) -> (String, Verdict) {
         match self.flow {
