@@ -2,6 +2,7 @@
 
 mod blocking;
 mod hiding;
+mod offers;
 mod policies;
 mod redacting;
 mod streams;

@@ -101,8 +101,8 @@ async fn ended(
     let said = hearing.as_ref().is_some_and(|hearing| !hearing.said.is_empty());
     let asks = matches!(settle::settled(&exchange, &task), settle::Settled::Asks(_));
     if exchange.streams && (said || (asks && !exchange.is_stateless())) {
-        let (id, end) = (task.id, Box::pin(std::future::ready(Ok(task))) as End);
-        return Ok(Reply::Stream(Telling { exchange, task: id, hearing, end, guard: None }.response()));
+        let (id, end) = (task.id, Box::pin(std::future::ready(Ok(Arc::clone(&task)))) as End);
+        return Ok(Reply::Stream(Telling { exchange, task: id, hearing, end, guard: None }.response()).about(&task));
     }
     settle::reply(&exchange, &task).await
 }
@@ -148,7 +148,7 @@ async fn goes_on(exchange: Exchange, going: Going, hearing: Option<Hearing>) -> 
             end = Box::pin(std::future::ready(Ok(task)));
         }
     }
-    Ok(Reply::Stream(Telling { exchange, task: recorded.id, hearing, end, guard }.response()))
+    Ok(Reply::Stream(Telling { exchange, task: recorded.id, hearing, end, guard }.response()).about(&recorded))
 }
 
 /// What must happen when the answer is over, or its client gone: in a session the request is forgotten; without one,

@@ -48,7 +48,7 @@ pub(super) async fn reply(exchange: &Exchange, task: &Task) -> Result<Reply, Pro
 
 pub(super) fn done(exchange: &Exchange, task: &Task) -> Reply {
     let promised = promised(exchange, task);
-    exchange.answer(&CallResult::of(task, exchange.version, promised, &exchange.peer.server()))
+    exchange.answer(&CallResult::of(task, exchange.version, promised, &exchange.peer.server())).about(task)
 }
 
 /// Whether the tool is listed with a schema of its result: that of the version that ran, where it is the active one.
@@ -61,7 +61,7 @@ fn promised(exchange: &Exchange, task: &Task) -> bool {
 fn ask(exchange: &Exchange, task: &Task, requests: &[ClientRequest]) -> Result<Reply, Problem> {
     let keys = requests.iter().map(|request| request.key.clone()).collect();
     let state = State::of_task(exchange, task, keys).sealed(exchange)?;
-    Ok(exchange.result(input_required(requests, state)))
+    Ok(exchange.result(input_required(requests, state)).about(task))
 }
 
 pub(super) fn input_required(requests: &[ClientRequest], state: String) -> Map<String, Value> {
