@@ -143,7 +143,8 @@ impl Engine {
         let books = Arc::new(Books::new(config.cpu_window));
         let dispatches = Arc::new(DispatchLog::default());
         // Behind the operator's own, so that they are told what is left of a call after those.
-        let subscribers: [Arc<dyn Hook>; 2] = [Arc::new(Meter(Arc::clone(&books))), Arc::clone(&dispatches) as _];
+        let subscribers: [Arc<dyn Hook>; 2] =
+            [Arc::new(Meter(Arc::clone(&books))), Arc::<DispatchLog>::clone(&dispatches)];
         let inner = Inner {
             slots: Slots::new(runtime.occupancy().capacity, config.slot_queue),
             books,

@@ -1,6 +1,7 @@
 //! What a lost node left is told of by the node that takes it over.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pleat_engine::{Denied, Hook, VerbEvent};
@@ -18,29 +19,26 @@ const STUBBORN: &str = "export const description = 'Hangs at first';
       return ctx.attempt;
     };";
 
-/// Does not let anything run.
-struct Strict;
+/// Does not let anything run, from a moment on.
+#[derive(Default)]
+struct Strict(AtomicBool);
 
 impl Hook for Strict {
     fn before(&self, _: &VerbEvent<'_>) -> Result<(), Denied> {
-        Err(Denied("not here".to_owned()))
+        if self.0.load(Ordering::Relaxed) { Err(Denied("not now".to_owned())) } else { Ok(()) }
     }
 }
 
-/// Begins a call on a node, silences that, and gives the events that follow elsewhere, and what was told there.
+/// Begins a call on a node, silences that, and gives what was told from then on, and the last event. Any node may take
+/// the call over, so that all have the same hooks.
 async fn taken_over(skill: &str, input: Value, strict: bool) -> (Vec<String>, String) {
     let url = database().await;
-    let lost = TestServer::start_on(StoreConfig::new(url.as_str()), |_| {}, |_| {}).await;
+    let (recorder, judge) = (Arc::new(Recorder::default()), Arc::new(Strict::default()));
+    let hooks: [Arc<dyn Hook>; 2] = [Arc::<Recorder>::clone(&recorder), Arc::<Strict>::clone(&judge)];
+    let with_hooks = |config: &mut pleat_engine::EngineConfig| config.hooks.extend(hooks.clone());
+    let lost = TestServer::start_on(StoreConfig::new(url.as_str()), with_hooks, |_| {}).await;
     lost.deploy_probe().await;
     lost.deploy("stubborn.js", STUBBORN, "&visibility=public").await;
-    let recorder = Arc::new(Recorder::default());
-    let hook = Arc::clone(&recorder);
-    let with_hooks = |config: &mut pleat_engine::EngineConfig| {
-        config.hooks.push(hook);
-        if strict {
-            config.hooks.push(Arc::new(Strict));
-        }
-    };
     let other = TestServer::start_on(StoreConfig::new(url.as_str()), with_hooks, |_| {}).await;
     let params = json!({ "skill": skill, "message": input });
     let mut caller = lost.rpc_stream(&lost.invoke, "tasks/sendSubscribe", params, None).await;
@@ -49,6 +47,8 @@ async fn taken_over(skill: &str, input: Value, strict: bool) -> (Vec<String>, St
     let events = format!("{}/api/v1/tenants/acme/tasks/{id}/events", other.url);
     let mut elsewhere = Stream::of(other.client.get(events).bearer_auth(&other.read).send().await.unwrap());
     assert_eq!(elsewhere.next().await.expect("the first event").id, Some(1));
+    assert_eq!(recorder.take().len(), 1, "it has begun");
+    judge.0.store(strict, Ordering::Relaxed);
     let mut connection = PgConnection::connect(&url).await.unwrap();
     let silence = "UPDATE nodes SET beat_at = now() - interval '1 minute' WHERE id = $1";
     sqlx::query(silence).bind(lost.store.node().as_uuid()).execute(&mut connection).await.unwrap();
