@@ -1,6 +1,8 @@
 //! Guardrails at every door: what is blocked, redacted and warned of, in values and in streams, and what is recorded.
 
 mod blocking;
+mod hiding;
+mod offers;
 mod policies;
 mod redacting;
 mod streams;

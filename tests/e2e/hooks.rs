@@ -1,5 +1,9 @@
 //! The hook bus around every invocation: what it sees, and that its word counts before anything runs or leaves.
 
+mod dispatches;
+mod fields;
+mod lost;
+
 use std::sync::{Arc, Mutex};
 
 use pleat_domain::Failure;
@@ -14,13 +18,13 @@ struct Censor(Mutex<Vec<String>>);
 
 impl Hook for Censor {
     fn before(&self, event: &VerbEvent<'_>) -> Result<(), Denied> {
-        self.0.lock().unwrap().push(format!("pre {} {} {}", event.tenant, event.verb, event.caller));
+        self.0.lock().unwrap().push(format!("pre {} {} {}", event.tenant.slug, event.verb, event.caller));
         refuse(event.args.get(), "forbidden")
     }
 
     fn after(&self, event: &VerbEvent<'_>, outcome: &VerbOutcome<'_>) -> Result<(), Denied> {
-        self.0.lock().unwrap().push(format!("post {} {}", event.verb, outcome.task.state.as_str()));
-        let results = outcome.task.artifacts.iter().filter_map(|artifact| artifact.value.as_ref());
+        self.0.lock().unwrap().push(format!("post {} {}", event.verb, outcome.outcome.as_str()));
+        let results = outcome.result.iter().filter_map(|artifact| artifact.value.as_ref());
         results.map(|value| value.get()).try_for_each(|value| refuse(value, "leak"))
     }
 
@@ -49,7 +53,8 @@ async fn a_denied_input_runs_nothing_at_any_door() {
     assert_eq!(answer["error"]["code"], -32050, "{answer}");
     let (status, body) = server.http("", "probe", input).await;
     assert_eq!((status, &body["error"]["code"]), (403, &json!("blocked")), "{body}");
-    assert_eq!(*censor.0.lock().unwrap(), ["pre acme probe anonymous", "pre acme probe anonymous"]);
+    let told = ["pre acme probe anonymous", "error probe blocked"];
+    assert_eq!(*censor.0.lock().unwrap(), [told, told].concat());
     let (_, tasks) = server.api(reqwest::Method::GET, "/tenants/acme/tasks", &server.read, None).await;
     assert_eq!(tasks["tasks"], json!([]), "a denied call leaves no task");
 }

@@ -79,6 +79,13 @@ impl Caller {
     }
 }
 
+/// So that counts by caller are found without making one.
+impl std::borrow::Borrow<str> for Caller {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for Caller {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)

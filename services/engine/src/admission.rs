@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use pleat_domain::{Caller, Plan, Principal, SkillName, Task, TaskState, Tenant, Usage};
-use pleat_runtime::CallReport;
+use pleat_domain::{Caller, Plan, Principal, SkillName, Tenant, Usage};
 
 use crate::book::Entry;
 use crate::catalog::{Skill, Target};
@@ -14,7 +13,7 @@ use crate::slots::{Slot, SlotUse};
 
 /// The right to run one turn of one task; what it holds is free again when it is dropped.
 pub(crate) struct Permit {
-    entry: Entry,
+    _entry: Entry,
     slot: Option<Slot>,
 }
 
@@ -53,17 +52,17 @@ impl Engine {
         if spent.is_empty() {
             return;
         }
-        for (tenant, book) in self.inner.books.all() {
+        for (tenant, _) in self.inner.books.all() {
             if let Some(time) = spent.get(&party(tenant)) {
                 let usage = Usage { cpu_us: u64::try_from(time.as_micros()).unwrap_or(u64::MAX), ..Usage::default() };
-                self.inner.books.spend(&book, None, &SkillName::compiling(), usage);
+                self.inner.books.spend(tenant, None, &SkillName::compiling(), usage);
             }
         }
     }
 
     pub(crate) fn count_upload(&self, tenant: &Tenant, caller: &Caller, skill: &SkillName, size: usize) {
         let usage = Usage { upload_bytes: u64::try_from(size).unwrap_or(u64::MAX), ..Usage::default() };
-        self.inner.books.spend(&self.inner.books.of(tenant.id), Some(caller), skill, usage);
+        self.inner.books.spend(tenant.id, Some(caller.as_str()), skill, usage);
     }
 
     /// Waits for an instance slot, if the tenant and the caller may have one more task at all. A run of a pipeline needs none:
@@ -76,7 +75,7 @@ impl Engine {
     ) -> Result<Permit, EngineError> {
         let plan = self.plan_of(tenant);
         let entry = self.inner.books.begin(tenant.id, principal, &plan)?;
-        let Target::Function(code) = &skill.target else { return Ok(Permit { entry, slot: None }) };
+        let Target::Function(code) = &skill.target else { return Ok(Permit { _entry: entry, slot: None }) };
         let places = match self.load(tenant.id, code).await {
             Ok(function) => function.places(),
             Err(busy @ EngineError::Busy(_)) => return Err(busy),
@@ -85,39 +84,13 @@ impl Engine {
         };
         let patience = self.inner.config.slot_wait;
         let slot = self.inner.slots.take(tenant.id, places, plan.slot_percent, patience).await?;
-        Ok(Permit { entry, slot: Some(slot) })
+        Ok(Permit { _entry: entry, slot: Some(slot) })
     }
 }
 
 impl Permit {
-    /// Counts what the turn has used: the one place where calls are metered. `output` are the bytes that it delivered.
-    /// Its instance is gone by now, and so is its hold on the slot.
-    pub(crate) fn record(&mut self, skill: &Skill, task: &Task, report: &Used, output: usize) {
-        let bytes = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
-        let usage = Usage {
-            calls: 1,
-            failures: u64::from(task.state == TaskState::Failed),
-            cpu_us: report.cpu_us,
-            wall_us: report.wall_us,
-            input_bytes: bytes(task.input.get().len()),
-            output_bytes: bytes(output),
-            upload_bytes: 0,
-        };
-        self.entry.record(&skill.name, usage);
+    /// Its instance is gone, and so is its hold on the slot.
+    pub(crate) fn release(&mut self) {
         self.slot = None;
-    }
-}
-
-/// What the sandbox reports of a call's cost.
-#[derive(Clone, Copy)]
-pub(crate) struct Used {
-    cpu_us: u64,
-    wall_us: u64,
-}
-
-impl Used {
-    pub(crate) fn of(report: &CallReport) -> Self {
-        let micros = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        Self { cpu_us: micros(report.cpu), wall_us: micros(report.wall) }
     }
 }

@@ -113,7 +113,7 @@ impl Books {
         }
         state.running += 1;
         drop(state);
-        Ok(Entry { book, caller, born: self.born, shares })
+        Ok(Entry { book, caller })
     }
 
     /// Whether CPU time and bytes are left, for who deploys.
@@ -135,9 +135,9 @@ impl Books {
         state.caller_may_spend(principal, KeyLimits { stored_bytes_per_day, ..KeyLimits::NONE }, shares, now)
     }
 
-    /// What was used outside of a task.
-    pub(crate) fn spend(&self, book: &Book, caller: Option<&Caller>, skill: &SkillName, usage: Usage) {
-        book.state().add(self.now(), self.shares(), caller, skill, usage);
+    /// What was used, in a turn or outside of a task. `None`: by nobody in particular.
+    pub(crate) fn spend(&self, tenant: TenantId, caller: Option<&str>, skill: &SkillName, usage: Usage) {
+        self.of(tenant).state().add(self.now(), self.shares(), caller, skill, usage);
     }
 
     /// What callers with limits by the day have used since the last time; and forgets who has used nothing for long.
@@ -244,7 +244,7 @@ impl Book {
 }
 
 impl State {
-    fn add(&mut self, now: Moment, shares: Shares, caller: Option<&Caller>, skill: &SkillName, usage: Usage) {
+    fn add(&mut self, now: Moment, shares: Shares, caller: Option<&str>, skill: &SkillName, usage: Usage) {
         self.cpu.add(now.since_epoch(), shares.minute, usage.cpu_us);
         if let Some(count) = caller.and_then(|caller| self.callers.get_mut(caller)) {
             count.add(usage.into(), shares, now);
@@ -304,16 +304,6 @@ pub(crate) struct Entry {
     book: Arc<Book>,
     /// Where it has limits of its own.
     caller: Option<Caller>,
-    born: Instant,
-    shares: Shares,
-}
-
-impl Entry {
-    /// What a turn has used.
-    pub(crate) fn record(&self, skill: &SkillName, usage: Usage) {
-        let now = Moment { since_start: self.born.elapsed(), utc: OffsetDateTime::now_utc() };
-        self.book.state().add(now, self.shares, self.caller.as_ref(), skill, usage);
-    }
 }
 
 impl Drop for Entry {

@@ -16,6 +16,7 @@ use crate::auth::KeyCache;
 use crate::book::Books;
 use crate::card_keys::CardKeyCache;
 use crate::catalog::Catalogs;
+use crate::dispatches::DispatchLog;
 use crate::ear::Ears;
 use crate::error::EngineError;
 use crate::findings::{self, Findings};
@@ -23,6 +24,7 @@ use crate::hooks::{Hook, Hooks};
 use crate::hub::{Again, Hub, Interrupt};
 use crate::keyring::{KeyHasher, MasterKey, PageSeal, Vault};
 use crate::listeners::Listeners;
+use crate::meter::Meter;
 use crate::news::News;
 use crate::nodes;
 use crate::push::{PushTimes, Pushes};
@@ -117,12 +119,13 @@ pub(crate) struct Inner {
     pub(crate) listeners: Listeners,
     pub(crate) hooks: Hooks,
     pub(crate) findings: Findings,
+    pub(crate) dispatches: Arc<DispatchLog>,
     /// What guardrails hash with, for all tenants.
     pub(crate) guard_key: [u8; 64],
     pub(crate) egress: Egress,
     pub(crate) tokens: Tokens,
     pub(crate) pushes: Pushes,
-    pub(crate) books: Books,
+    pub(crate) books: Arc<Books>,
     pub(crate) slots: Arc<Slots>,
     /// Calls.
     pub(crate) tracker: TaskTracker,
@@ -139,9 +142,15 @@ impl Engine {
     /// Must be called inside a tokio runtime: the books are kept by a task of their own.
     pub fn new(store: Store, runtime: Runtime, config: EngineConfig) -> Result<Self, BadConfig> {
         let (stopping, period) = (CancellationToken::new(), config.usage_interval);
+        let books = Arc::new(Books::new(config.cpu_window));
+        let dispatches = Arc::new(DispatchLog::default());
+        // Behind the operator's own, so that they are told what is left of a call after those.
+        let subscribers: [Arc<dyn Hook>; 2] =
+            [Arc::new(Meter(Arc::clone(&books))), Arc::<DispatchLog>::clone(&dispatches)];
         let inner = Inner {
             slots: Slots::new(runtime.occupancy().capacity, config.slot_queue),
-            books: Books::new(config.cpu_window),
+            books,
+            dispatches,
             store,
             runtime,
             hasher: KeyHasher::new(&config.master_key),
@@ -157,7 +166,7 @@ impl Engine {
             ears: Arc::default(),
             sessions: Sessions::new(),
             listeners: Listeners::default(),
-            hooks: Hooks::new(config.hooks.clone()),
+            hooks: Hooks::new(config.hooks.iter().cloned().chain(subscribers).collect()),
             findings: Findings::default(),
             guard_key: config.master_key.entropy_for("guardrails"),
             egress: Egress::new(config.egress.clone())?,
@@ -187,6 +196,11 @@ impl Engine {
         let tenant = Arc::new(found);
         self.inner.tenants.insert(slug.clone(), Arc::clone(&tenant));
         Ok(tenant)
+    }
+
+    /// Where every call is told of, also those that are not made here.
+    pub fn hooks(&self) -> &Hooks {
+        &self.inner.hooks
     }
 
     /// The way out, for whatever of the platform has to ask somebody else.
@@ -245,6 +259,9 @@ impl Engine {
         }
         if !matches!(tokio::time::timeout(Duration::from_secs(5), self.write_findings()).await, Ok(Ok(()))) {
             tracing::warn!("the last findings of guardrails could not be written");
+        }
+        if !matches!(tokio::time::timeout(Duration::from_secs(5), self.write_dispatches()).await, Ok(Ok(()))) {
+            tracing::warn!("the last of the dispatch log could not be written");
         }
         self.inner.store.close().await;
     }

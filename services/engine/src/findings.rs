@@ -1,8 +1,6 @@
-//! What guardrails found, on its way to the database and out of it: many rows at a time, a moment after the call.
-//!
-//! A node that is killed loses the findings of its last moments; one that is stopped loses nothing.
+//! What guardrails found, on its way to the database and out of it.
 
-use std::sync::{Mutex, Weak};
+use std::sync::Weak;
 use std::time::Duration;
 
 use pleat_domain::{Caller, Door, Principal, Task, TaskId, Tenant};
@@ -14,22 +12,16 @@ use uuid::Uuid;
 
 use crate::engine::{Engine, Inner, authorize};
 use crate::error::EngineError;
-use crate::hub::lock;
+use crate::waiting::Waiting;
 
-/// How often they are written.
+/// How often they, and what else waits, are written.
 const PERIOD: Duration = Duration::from_millis(100);
-/// What waits while the database is away; beyond that the oldest are lost, and that is said.
-const MOST_WAITING: usize = 100_000;
 
 /// Findings shown of a task or of a trace.
 const MOST_SHOWN: u32 = 1_000;
 
 #[derive(Default)]
-pub(crate) struct Findings {
-    waiting: Mutex<Vec<FindingRow>>,
-    /// One at a time: who reads after writing must find what another was writing.
-    writing: tokio::sync::Mutex<()>,
-}
+pub(crate) struct Findings(Waiting<FindingRow>);
 
 /// Whose call it was.
 pub(crate) struct Circumstances<'a> {
@@ -48,27 +40,9 @@ pub struct FindingPage {
 
 impl Findings {
     pub(crate) fn add(&self, of: &Circumstances<'_>, noted: Vec<(Side, Finding)>) {
-        if noted.is_empty() {
-            return;
+        if !noted.is_empty() {
+            self.0.add(noted.into_iter().map(|(side, finding)| row(of, side, finding)));
         }
-        let rows = noted.into_iter().map(|(side, finding)| row(of, side, finding));
-        let mut waiting = lock(&self.waiting);
-        waiting.extend(rows);
-        let lost = waiting.len().saturating_sub(MOST_WAITING);
-        if lost > 0 {
-            waiting.drain(..lost);
-            tracing::error!(lost, "findings of guardrails are lost: the database is too slow for them");
-        }
-    }
-
-    fn take(&self) -> Vec<FindingRow> {
-        std::mem::take(&mut lock(&self.waiting))
-    }
-
-    fn put_back(&self, mut rows: Vec<FindingRow>) {
-        let mut waiting = lock(&self.waiting);
-        rows.append(&mut waiting);
-        *waiting = rows;
     }
 }
 
@@ -128,18 +102,10 @@ impl Engine {
     }
 
     pub(crate) async fn write_findings(&self) -> Result<(), StoreError> {
-        let waiting = &self.inner.findings;
-        let _alone = waiting.writing.lock().await;
-        let rows = waiting.take();
-        if rows.is_empty() {
-            return Ok(());
-        }
-        // Written in parts, so that one statement stays small. Twice is once.
-        for part in rows.chunks(1_000) {
-            if let Err(error) = self.inner.store.add_findings(part).await {
-                waiting.put_back(rows);
-                return Err(error);
-            }
+        let mut taken = self.inner.findings.0.take().await;
+        while let Some(rows) = taken.part() {
+            self.inner.store.add_findings(rows).await?;
+            taken.arrived();
         }
         Ok(())
     }
@@ -156,11 +122,14 @@ pub(crate) async fn keep(engine: Weak<Inner>, stopping: CancellationToken) {
             _ = ticks.tick() => {}
         }
         let Some(inner) = Weak::upgrade(&engine) else { return };
-        if let Err(error) = (Engine { inner }).write_findings().await {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "findings could not be written; it is tried again"
-            );
+        let engine = Engine { inner };
+        for written in [engine.write_findings().await, engine.write_dispatches().await] {
+            if let Err(error) = written {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "records could not be written; it is tried again"
+                );
+            }
         }
     }
 }

@@ -3,11 +3,15 @@
 //! One [`Watch`] goes with a task through all of it, so that the same value has the same placeholder everywhere. What it
 //! finds is noted here and handed to [`crate::findings`]; what it blocks goes no further.
 
+mod files;
+mod names;
+mod noted;
+mod patch;
+mod texts;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use pleat_domain::event::Progress;
 use pleat_domain::json::{self, Raw};
 use pleat_domain::task::{Ask, GuardNotes};
@@ -21,10 +25,10 @@ use crate::catalog::Callable;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::findings::Circumstances;
+use crate::hub::lock;
 use crate::invoke::{Invocation, StepOrigin};
-
-/// So many findings of one task are noted on each side; what is done about the others is the same.
-const MOST_NOTED: usize = 200;
+use names::Names;
+use noted::Noted;
 
 /// The check that does not let something pass. All that a caller is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +49,9 @@ pub(crate) struct Watch {
     session: Session,
     /// Texts on their way, by artifact.
     streams: HashMap<String, Stream>,
-    noted: Vec<(Side, Finding)>,
+    /// What artifacts are called.
+    names: Names,
+    noted: Noted,
     warnings: Vec<String>,
     blocked: Option<BlockedBy>,
 }
@@ -58,7 +64,8 @@ impl Watch {
             guard: Arc::clone(guard),
             session: Session::resume(key, numbering),
             streams: HashMap::new(),
-            noted: Vec::new(),
+            names: Names::default(),
+            noted: Noted::default(),
             warnings: notes.map(|notes| notes.warnings.clone()).unwrap_or_default(),
             blocked: None,
         }
@@ -78,8 +85,16 @@ impl Watch {
         if self.guard.is_idle(Side::Input) {
             return Ok(());
         }
-        self.raw(Side::Input, input, "")?;
-        message.map_or(Ok(()), |message| self.message(message))
+        match message {
+            Some(message) => match texts::joined_in(input, message) {
+                Some(place) => self.joined(input, &place, message),
+                None => {
+                    self.raw(Side::Input, input, "", false)?;
+                    self.message(message)
+                }
+            },
+            None => self.raw(Side::Input, input, "", false),
+        }
     }
 
     pub(crate) fn message(&mut self, message: &mut Message) -> Result<(), BlockedBy> {
@@ -94,6 +109,11 @@ impl Watch {
         }
     }
 
+    /// The address of something that is to be read.
+    pub(crate) fn uri(&mut self, uri: &mut String) -> Result<(), BlockedBy> {
+        if self.guard.is_idle(Side::Input) { Ok(()) } else { self.readable(Side::Input, uri, "/uri") }
+    }
+
     /// What a client answered.
     pub(crate) fn reply(&mut self, reply: &mut Raw) -> Result<(), BlockedBy> {
         if self.guard.is_idle(Side::Input) { Ok(()) } else { self.readable(Side::Input, reply, "/reply") }
@@ -104,9 +124,9 @@ impl Watch {
         if self.guard.is_idle(Side::Output) {
             return Ok(());
         }
-        let at = format!("/artifacts/{}", artifact.name);
+        let at = self.place_of(&artifact.name);
         match &mut artifact.value {
-            Some(value) => self.raw(Side::Output, value, &at)?,
+            Some(value) => self.raw(Side::Output, value, &at, false)?,
             None => self.measure(&artifact.blocks, &at)?,
         }
         self.blocks(Side::Output, &mut artifact.blocks, &at)
@@ -119,11 +139,13 @@ impl Watch {
         }
         if let Some(ask) = ask {
             self.readable(Side::Output, &mut ask.prompt, "/status/message")?;
+            self.readable(Side::Output, &mut ask.schema, "/status/schema")?;
             for request in ask.client.iter_mut().flat_map(|client| &mut client.requests) {
                 self.readable(Side::Output, &mut request.params, "/status/request")?;
             }
         }
         if let Some(failure) = failure {
+            self.readable(Side::Output, &mut failure.code, "/status/code")?;
             self.readable(Side::Output, &mut failure.message, "/status/message")?;
             self.readable(Side::Output, &mut failure.details, "/status/details")?;
             self.readable(Side::Output, &mut failure.detail, "/status/detail")?;
@@ -156,27 +178,34 @@ impl Watch {
         self.guard.holds(Side::Output)
     }
 
-    /// What may leave now of a chunk of an artifact.
+    /// What may leave now of a chunk of an artifact. Behind what is blocked nothing does.
     pub(crate) fn chunk(&mut self, name: &str, blocks: Vec<Block>, last: bool) -> Vec<Block> {
         if self.guard.is_idle(Side::Output) {
             return blocks;
         }
+        if self.blocked.is_some() {
+            return Vec::new();
+        }
         let mut leaving = Vec::new();
         for block in blocks {
             match block {
-                Block::Text { text, extra } if extra.is_empty() => {
+                Block::Text { text, mut extra } => {
+                    if !extra.is_empty() && self.readable(Side::Output, &mut extra, &self.place_of(name)).is_err() {
+                        continue;
+                    }
                     let stream = self.streams.entry(name.to_owned());
                     let stream = stream.or_insert_with(|| self.guard.stream(Side::Output));
                     let text = stream.push(&text, &mut self.session);
-                    if !text.is_empty() {
-                        leaving.push(Block::text(text));
+                    if !text.is_empty() || !extra.is_empty() {
+                        leaving.push(Block::Text { text, extra });
                     }
                 }
                 // In its place: what is held back of the text before it goes first.
                 other => {
-                    leaving.extend(self.end_of(name));
+                    let held = self.streams.get_mut(name).map(|stream| stream.interrupt(&mut self.session));
+                    leaving.extend(held.filter(|text| !text.is_empty()).map(Block::text));
                     let mut one = vec![other];
-                    if self.blocks(Side::Output, &mut one, &format!("/artifacts/{name}")).is_ok() {
+                    if self.blocks(Side::Output, &mut one, &self.place_of(name)).is_ok() {
                         leaving.append(&mut one);
                     }
                 }
@@ -197,8 +226,9 @@ impl Watch {
 
     fn end_of(&mut self, name: &str) -> Option<Block> {
         let (rest, mut verdict) = self.streams.remove(name)?.finish(&mut self.session);
+        let at = self.place_of(name);
         for finding in &mut verdict.findings {
-            finding.pointer = format!("/artifacts/{name}{}", finding.pointer);
+            finding.pointer.insert_str(0, &at);
         }
         // What has left has left: here a check can only stop what follows.
         let blocked = self.note(Side::Output, verdict, false).is_err();
@@ -212,7 +242,7 @@ impl Watch {
 
     /// What was found since the last time.
     pub(crate) fn take_noted(&mut self) -> Vec<(Side, Finding)> {
-        std::mem::take(&mut self.noted)
+        self.noted.take()
     }
 
     /// What is kept with the task; nothing where there is nothing to say.
@@ -224,11 +254,13 @@ impl Watch {
     }
 
     /// A value as it is: everything is checked, also what is said of it as a whole.
-    fn raw(&mut self, side: Side, raw: &mut Raw, at: &str) -> Result<(), BlockedBy> {
-        let mut value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    fn raw(&mut self, side: Side, raw: &mut Raw, at: &str, again: bool) -> Result<(), BlockedBy> {
+        let Ok(mut value) = serde_json::from_str::<Value>(raw.get()) else {
+            return self.judge(side, self.guard.unread(side), at, again).map(drop);
+        };
         let verdict = self.guard.inspect(side, &mut value, &mut self.session);
-        if self.judge(side, verdict, at, false)? {
-            *raw = json::raw(&value);
+        if self.judge(side, verdict, at, again)? {
+            *raw = patch::patched(raw, &value);
         }
         Ok(())
     }
@@ -241,37 +273,6 @@ impl Watch {
         };
         let verdict = self.guard.weigh(Side::Output, &value);
         self.judge(Side::Output, verdict, at, false).map(drop)
-    }
-
-    /// The texts of blocks, and files that are texts.
-    fn blocks(&mut self, side: Side, blocks: &mut Vec<Block>, at: &str) -> Result<(), BlockedBy> {
-        let payloads: Vec<String> = blocks.iter_mut().filter_map(payload).map(std::mem::take).collect();
-        let seen = self.readable(side, blocks, at);
-        let mut kept = payloads.into_iter();
-        let mut outcome = seen;
-        for (index, block) in blocks.iter_mut().enumerate() {
-            let is_text = is_text_file(block);
-            let Some((place, original)) = payload(block).and_then(|place| Some((place, kept.next()?))) else {
-                continue;
-            };
-            *place = original;
-            if is_text && outcome.is_ok() {
-                outcome = self.file(side, place, &format!("{at}/{index}"));
-            }
-        }
-        outcome
-    }
-
-    /// A text in base64.
-    fn file(&mut self, side: Side, payload: &mut String, at: &str) -> Result<(), BlockedBy> {
-        let bytes = STANDARD.decode(payload.as_bytes()).unwrap_or_default();
-        let Ok(mut text) = String::from_utf8(bytes) else { return Ok(()) };
-        let before = text.clone();
-        self.readable(side, &mut text, at)?;
-        if text != before {
-            *payload = STANDARD.encode(text);
-        }
-        Ok(())
     }
 
     /// Texts, keys and numbers of something that is JSON. What cannot be put together again is blocked.
@@ -309,12 +310,7 @@ impl Watch {
         }
         let blocked = verdict.blocked_by();
         for finding in verdict.findings {
-            let known = |(noted, earlier): &(Side, Finding)| {
-                *noted == side && earlier.rule == finding.rule && earlier.hash == finding.hash
-            };
-            if self.noted.len() < MOST_NOTED && !(again && self.noted.iter().any(known)) {
-                self.noted.push((side, finding));
-            }
+            self.noted.add(side, finding, again);
         }
         blocked.map_or(Ok(()), |check| Err(self.stop(BlockedBy(check))))
     }
@@ -322,21 +318,6 @@ impl Watch {
     fn stop(&mut self, by: BlockedBy) -> BlockedBy {
         *self.blocked.get_or_insert(by)
     }
-}
-
-/// What a block carries in base64.
-fn payload(block: &mut Block) -> Option<&mut String> {
-    match block {
-        Block::Image { data, .. } | Block::Audio { data, .. } => Some(data),
-        Block::Resource { resource, .. } => resource.blob.as_mut(),
-        _ => None,
-    }
-}
-
-fn is_text_file(block: &Block) -> bool {
-    let Block::Resource { resource, .. } = block else { return false };
-    let kind = resource.mime_type.as_deref().unwrap_or("text/plain");
-    kind.starts_with("text/") || ["json", "xml", "yaml", "csv", "javascript"].iter().any(|word| kind.contains(word))
 }
 
 impl Engine {
@@ -375,6 +356,13 @@ impl Engine {
                 self.inner.findings.add(of, watch.take_noted());
                 Err(EngineError::Guarded(check))
             }
+        }
+    }
+
+    /// Hands on what was found so far, whatever becomes of the task: it may end at another node.
+    pub(crate) fn keep_findings(&self, watch: Option<&SharedWatch>, of: &Circumstances<'_>) {
+        if let Some(watch) = watch {
+            self.inner.findings.add(of, lock(watch).take_noted());
         }
     }
 }

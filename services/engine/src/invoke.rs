@@ -257,7 +257,8 @@ impl Engine {
         if let Some(step) = step {
             run.belong_to(step);
         }
-        self.ask_hooks(&run)?;
+        self.keep_findings(run.watch.as_ref(), &run.circumstances());
+        self.ask_hooks(&run.verb())?;
         Ok(run)
     }
 
@@ -314,12 +315,13 @@ impl Engine {
         let mut run = Run::new(self.clone(), tenant, skill, admitted, task, kept, backlog);
         run.reply = reply;
         run.once = once.map(|repeat| repeat.once);
-        self.ask_hooks(&run)?;
+        self.keep_findings(run.watch.as_ref(), &run.circumstances());
+        self.ask_hooks(&run.verb())?;
         Ok(run)
     }
 
-    pub(crate) fn ask_hooks(&self, run: &Run) -> Result<(), EngineError> {
-        self.inner.hooks.before(&run.verb()).map_err(|denied| EngineError::Blocked(denied.0))
+    pub(crate) fn ask_hooks(&self, event: &VerbEvent<'_>) -> Result<(), EngineError> {
+        self.inner.hooks.before(event).map_err(|denied| EngineError::Blocked(denied.0))
     }
 
     /// Runs apart from the caller, whose leaving must not stop it, and waits for its first answer.
@@ -372,18 +374,7 @@ impl Run {
 
     /// What the hook bus is told of this call.
     pub(crate) fn verb(&self) -> VerbEvent<'_> {
-        VerbEvent {
-            verb: self.skill.name.as_str(),
-            legacy_alias: None,
-            tenant: self.tenant.slug.as_str(),
-            agent_card_id: None,
-            agent_url: None,
-            skill_id: self.skill.name.as_str(),
-            session_id: self.task.context.as_str(),
-            caller: self.task.caller.as_str(),
-            args: &self.task.input,
-            emitted_at: self.task.updated_at,
-        }
+        VerbEvent::of(&self.tenant, &self.skill.name, &self.task)
     }
 }
 

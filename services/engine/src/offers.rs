@@ -47,8 +47,9 @@ impl Engine {
             door: Door::Mcp,
         };
         let watch = self.look_at_input(self.watch(&tenant, &skill.guard, None), &of, |watch| {
-            if let Wanted::Prompt { arguments, .. } = &mut wanted {
-                watch.input(arguments, None)?;
+            match &mut wanted {
+                Wanted::Prompt { arguments, .. } => watch.input(arguments, None)?,
+                Wanted::Resource { uri } => watch.uri(uri)?,
             }
             reply.as_mut().map_or(Ok(()), |reply| watch.reply(reply))
         })?;
@@ -62,7 +63,7 @@ impl Engine {
         let admitted = Admitted { permit, standing, watch };
         let mut run = Run::new(self.clone(), tenant, skill, admitted, task, state, Vec::new());
         run.reply = reply;
-        self.ask_hooks(&run)?;
+        self.ask_hooks(&run.verb())?;
         let span = run.span();
         // Nobody can ask later for what is not recorded.
         let _leaving = CancelOnDrop(run.live());

@@ -7,6 +7,7 @@ use pleat_domain::{Manifest, Principal, SkillName, Tenant, TenantId};
 use pleat_guardrails::{Guard, Policy};
 use pleat_policy::Action;
 use pleat_store::PolicyRow;
+use serde_json::Value;
 
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
@@ -18,6 +19,18 @@ pub(crate) struct Policies {
     skills: BTreeMap<String, Policy>,
     /// Of every skill that has no policy of its own.
     usual: Arc<Guard>,
+}
+
+/// What holds for a skill.
+#[derive(Debug)]
+pub struct SkillPolicy {
+    pub skill: SkillName,
+    /// Whose policy it is: the `skill`'s, the `function`'s own, or the tenant's `default`. `None`: there is none.
+    pub from: Option<&'static str>,
+    /// The skill's or the function's own.
+    pub policy: Option<Value>,
+    /// With what the default adds to it.
+    pub effective: Value,
 }
 
 impl Policies {
@@ -84,6 +97,7 @@ impl Engine {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
         let skill = self.known(tenant, skill).await?;
         Policy::parse(policy).map_err(EngineError::BadPolicy)?;
+        let policy = Policy::source(policy);
         self.tenant_store(tenant).set_policy(skill.as_ref(), policy, principal.caller().as_str()).await?;
         self.inner.catalogs.forget(tenant.id);
         Ok(())
@@ -108,6 +122,33 @@ impl Engine {
     pub async fn policies(&self, tenant: &Tenant, principal: &Principal) -> Result<Vec<PolicyRow>, EngineError> {
         authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
         Ok(self.tenant_store(tenant).policies().await?)
+    }
+
+    /// What holds for a skill, and where it comes from.
+    pub async fn policy_of(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        skill: &str,
+    ) -> Result<SkillPolicy, EngineError> {
+        authorize(principal, Action::ReadTenant, EngineError::UnknownTenant)?;
+        let unknown = || EngineError::UnknownSkill(skill.chars().take(80).collect());
+        let name = self.known(tenant, Some(skill)).await?.ok_or_else(unknown)?;
+        let catalog = self.catalog(tenant).await?;
+        let rows = self.tenant_store(tenant).policies().await?;
+        let set = |skill: &str| {
+            let row = rows.iter().find(|row| row.skill == skill)?;
+            serde_json::from_str::<Value>(&row.policy).ok()
+        };
+        let default = set("");
+        let brought = || catalog.skills.get(&name).and_then(|skill| skill.manifest.guardrails.clone());
+        let (own, from) = match (set(name.as_str()), brought()) {
+            (Some(own), _) => (Some(own), Some("skill")),
+            (None, Some(own)) => (Some(own), Some("function")),
+            (None, None) => (None, default.is_some().then_some("default")),
+        };
+        let effective = Policy::effective(own.as_ref(), default.as_ref());
+        Ok(SkillPolicy { skill: name, from, policy: own, effective })
     }
 
     /// The skill that a policy is for: one that exists, so that a slip of the pen does not go unnoticed.

@@ -22,7 +22,7 @@ use pleat_store::{Change, Commit, Once, PushEntry, StoreError, Written};
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
 
-use crate::admission::{Permit, Used};
+use crate::admission::Permit;
 use crate::catalog::{Skill, Target};
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -168,8 +168,9 @@ impl Run {
     async fn abandon(&mut self, call: impl Future<Output = CallReport>) {
         self.live.interrupt(Interrupt::NotRecorded);
         let used = Used::of(&call.await);
-        self.task.state = TaskState::Failed;
-        self.permit.record(&self.skill, &self.task, &used, 0);
+        let lost = Failure::new(Reason::NodeLost, "the call could not be recorded; send it again");
+        self.ask_hooks(Ending::failed(lost), &[], used);
+        self.permit.release();
     }
 
     /// A call that is recorded before it runs.
@@ -342,6 +343,7 @@ impl Run {
         let used = Used::of(&report);
         let interrupted = self.live.interrupted();
         if let (Err(Stop::Canceled), Some(Interrupt::Fenced | Interrupt::HandedBack)) = (&report.result, interrupted) {
+            self.engine.keep_findings(self.watch.as_ref(), &self.circumstances());
             return Err(EngineError::OutOfTouch);
         }
         self.sink.end();
@@ -351,15 +353,14 @@ impl Run {
         let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, emitted);
         let (ending, artifacts) = self.guard_output(ending, artifacts, &mut bodies);
         self.task.warn(self.sink.warnings());
-        let mut ending = self.ask_hooks(ending, report.wall);
-        let mut output: usize = artifacts.iter().map(size_of).sum();
+        let mut ending = self.ask_hooks(ending, &artifacts, used);
+        self.permit.release();
         // A task that is written once needs no event rows: they follow from the task.
         let once = change == Change::Insert;
         for artifact in artifacts {
             self.deliver(artifact);
         }
         if let Some(artifact) = ending.result.take() {
-            output += size_of(&artifact);
             if !once {
                 let chunk = ArtifactChunk { artifact: artifact.clone(), append: false, last: true };
                 bodies.push(EventBody::Artifact(chunk));
@@ -367,7 +368,6 @@ impl Run {
             self.deliver(artifact);
         }
         self.apply(&ending, report.cpu, report.wall);
-        self.permit.record(&self.skill, &self.task, &used, output);
         let last = StatusChange {
             state: ending.state,
             failure: ending.failure,
@@ -458,11 +458,16 @@ impl Run {
     }
 }
 
-/// What a caller is given of it, roughly: its value, or else its blocks.
-fn size_of(artifact: &Artifact) -> usize {
-    match &artifact.value {
-        Some(value) => value.get().len(),
-        None => serde_json::to_string(&artifact.blocks).map_or(0, |text| text.len()),
+/// What the sandbox reports of a call's cost.
+#[derive(Clone, Copy)]
+pub(crate) struct Used {
+    cpu: Duration,
+    wall: Duration,
+}
+
+impl Used {
+    fn of(report: &CallReport) -> Self {
+        Self { cpu: report.cpu, wall: report.wall }
     }
 }
 

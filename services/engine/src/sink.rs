@@ -78,8 +78,15 @@ impl Sink {
     /// Takes a chunk. False: the task has now put out more than it may.
     pub(crate) fn emit(&self, chunk: Chunk) -> bool {
         let size = size_of(&chunk.body);
-        let artifact = chunk.artifact.clone();
-        let name = chunk.artifact.unwrap_or_else(|| self.default_artifact.clone());
+        let artifact = match (chunk.artifact, &self.watch) {
+            (Some(name), Some(watch)) => match lock(watch).name(name) {
+                Ok(name) => Some(name),
+                // The task fails when it ends, and nothing of this leaves.
+                Err(_) => return true,
+            },
+            (name, _) => name,
+        };
+        let name = artifact.clone().unwrap_or_else(|| self.default_artifact.clone());
         let blocks = blocks_of(chunk.body);
         let mut state = lock(&self.state);
         state.total_bytes += size;

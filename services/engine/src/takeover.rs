@@ -14,6 +14,7 @@ use crate::catalog::Skill;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::guarding::Watch;
+use crate::hooks::{VerbEvent, VerbOutcome};
 use crate::outcome::Ending;
 use crate::reach::Standing;
 use crate::run::{Admitted, Run};
@@ -78,16 +79,29 @@ impl Engine {
     async fn decide(&self, claimed: Claimed) -> Result<(), EngineError> {
         if claimed.canceled {
             self.cancel_steps(&claimed).await?;
-            return self.end(claimed, Ending::plain(TaskState::Canceled)).await;
+            return self.end_and_tell(claimed, Ending::plain(TaskState::Canceled)).await;
         }
         match self.able_to_run(&claimed).await? {
             Some(means) => self.run_again(claimed, means).await,
             None => {
                 self.cancel_steps(&claimed).await?;
                 let failure = Failure::new(Reason::NodeLost, "the node that ran this task was lost; send it again");
-                self.end(claimed, Ending::failed(failure)).await
+                self.end_and_tell(claimed, Ending::failed(failure)).await
             }
         }
+    }
+
+    /// Ends a call of which nobody else will tell the hooks how it ended.
+    async fn end_and_tell(&self, claimed: Claimed, ending: Ending) -> Result<(), EngineError> {
+        let tenant = claimed.tenant;
+        let (outcome, failure) = (ending.state, ending.failure.clone());
+        let task = self.end(claimed, ending).await?;
+        if let (Some(skill), Some(tenant)) = (&task.skill, self.inner.store.key_tenant(tenant).await?) {
+            let (failure, none) = (failure.as_ref(), Duration::ZERO);
+            let outcome = VerbOutcome { outcome, failure, artifacts: &[], result: None, duration: none, cpu: none };
+            self.inner.hooks.after(&VerbEvent::of(&tenant, skill, &task), outcome);
+        }
+        Ok(())
     }
 
     /// The steps of a run that end with it, wherever they are.
@@ -139,6 +153,9 @@ impl Engine {
     async fn run_again(&self, claimed: Claimed, means: Means) -> Result<(), EngineError> {
         let Means { tenant, skill, principal, attempt, begun } = means;
         let permit = self.enter(&tenant, &principal, &skill).await?;
+        if let Err(EngineError::Blocked(reason)) = self.ask_hooks(&VerbEvent::of(&tenant, &skill.name, &claimed.task)) {
+            return self.end(claimed, Ending::failed(Failure::new(Reason::Blocked, reason))).await.map(drop);
+        }
         let Claimed { mut task, kept, .. } = claimed;
         // Its input was looked at when it was sent.
         let watch = self.watch(&tenant, &skill.guard, task.guard.as_ref()).map(Watch::shared);
@@ -172,7 +189,7 @@ impl Engine {
     }
 
     /// Records the end of a task that does not run here.
-    async fn end(&self, claimed: Claimed, ending: Ending) -> Result<(), EngineError> {
+    async fn end(&self, claimed: Claimed, ending: Ending) -> Result<Arc<Task>, EngineError> {
         let mut task = claimed.task;
         let id = task.id;
         let mut events = backlog(&task);
@@ -183,9 +200,10 @@ impl Engine {
         let seq = events.last().map_or(task.last_seq, |event| event.seq) + 1;
         events.push(Event { seq, at: task.updated_at, body: EventBody::Status(last) });
         task.last_seq = seq;
+        let task = Arc::new(task);
         let commit = Commit {
             tenant: claimed.tenant,
-            task: Arc::new(task),
+            task: Arc::clone(&task),
             change: Change::Update,
             events,
             logs: Vec::new(),
@@ -196,7 +214,7 @@ impl Engine {
         match self.inner.store.writer().commit(commit).await? {
             Written::Done => {
                 self.inner.news.changed(&[id]);
-                Ok(())
+                Ok(task)
             }
             Written::Fenced => Err(EngineError::NotContinuable("held by another node")),
         }

@@ -79,7 +79,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(secrets::list))
         .routes(routes!(secrets::set, secrets::delete))
         .routes(routes!(guards::list, guards::set_default, guards::delete_default))
-        .routes(routes!(guards::set, guards::delete))
+        .routes(routes!(guards::show, guards::set, guards::delete))
         .routes(routes!(guards::violations))
         .routes(routes!(guards::replay))
         .routes(routes!(settings::list))

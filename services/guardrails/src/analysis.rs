@@ -7,6 +7,7 @@ use crate::lexicon::Classes;
 use crate::lexicon::class::{IGNORE, NOT, PERSONA, PRIOR, REVEAL, ROLE, TOLD, WHAT};
 use crate::policy::{Check, CheckType, Config};
 use crate::scan::{Ages, Found, Scan};
+use crate::work::Work;
 use crate::{secrets, unicode, url};
 
 /// Patterns and terms see a line at a time, and of a long line so many bytes.
@@ -59,12 +60,12 @@ impl Plan {
 
     /// Everything in a text.
     pub(crate) fn spots(&self, text: &str) -> Vec<Spot> {
-        self.spots_of(self.kinds, text, 0).0
+        self.spots_of(self.kinds, text, 0, &mut Work::default()).0
     }
 
     /// What of some kinds is in a text, and whether it has words that injections begin with. `hint`: what the name of
     /// the member says whose value it is.
-    pub(crate) fn spots_of(&self, kinds: Kinds, text: &str, hint: Classes) -> (Vec<Spot>, bool) {
+    pub(crate) fn spots_of(&self, kinds: Kinds, text: &str, hint: Classes, work: &mut Work) -> (Vec<Spot>, bool) {
         let mut spots = Vec::new();
         let mut suspicious = false;
         if text.is_empty() {
@@ -83,7 +84,7 @@ impl Plan {
             }
         }
         if self.pieces {
-            self.in_pieces(text, &folded, 0, false, &mut spots);
+            self.in_pieces(text, &folded, 0, false, work, &mut spots);
         }
         (spots, suspicious)
     }
@@ -120,53 +121,56 @@ impl Plan {
         folded: &Folded<'_>,
         from: usize,
         more: bool,
+        work: &mut Work,
         spots: &mut Vec<Spot>,
     ) -> usize {
         let mut at = from;
         while at < text.len() {
             let Some(end) = piece_end(text, at, more) else { break };
-            self.piece(text, folded, at..end, spots);
+            work.allow(end - at);
+            self.piece(text, folded, at..end, work, spots);
             at = end;
         }
         at
     }
 
-    fn piece(&self, text: &str, folded: &Folded<'_>, range: std::ops::Range<usize>, spots: &mut Vec<Spot>) {
+    fn piece(
+        &self,
+        text: &str,
+        folded: &Folded<'_>,
+        range: std::ops::Range<usize>,
+        work: &mut Work,
+        spots: &mut Vec<Spot>,
+    ) {
         let written = text.get(range.clone()).unwrap_or_default();
         let first = folded.folded(range.start);
         let read = folded.text.get(first..folded.folded(range.end)).unwrap_or_default();
         for at in self.by_piece.iter().copied() {
-            match self.checks.get(at).map(|check| &check.config) {
+            if !work.is_finished(at) {
+                continue;
+            }
+            let spot = |start, end, kind, rule| Spot { start, end, kind, rule, check: at, goes_on: false };
+            let finished = match self.checks.get(at).map(|check| &check.config) {
                 Some(Config::Pattern(pattern)) => {
-                    let spot = |start, end| Spot {
-                        start,
-                        end,
-                        kind: Kind::Pattern,
-                        rule: "pattern",
-                        check: at,
-                        goes_on: false,
-                    };
-                    spots
-                        .extend(pattern.find(written).map(|(start, end)| spot(range.start + start, range.start + end)));
-                    if folded.changed {
-                        let places = pattern.find(read).map(|(start, end)| folded.original(first + start..first + end));
-                        spots.extend(places.map(|place| spot(place.start, place.end)));
-                    }
+                    let plain = pattern.find(written, work, |start, end| {
+                        spots.push(spot(range.start + start, range.start + end, Kind::Pattern, "pattern"));
+                    });
+                    plain
+                        && (!folded.changed
+                            || pattern.find(read, work, |start, end| {
+                                let place = folded.original(first + start..first + end);
+                                spots.push(spot(place.start, place.end, Kind::Pattern, "pattern"));
+                            }))
                 }
-                Some(Config::Denylist(list)) => {
-                    for (start, end) in list.find(read) {
-                        let place = folded.original(first + start..first + end);
-                        spots.push(Spot {
-                            start: place.start,
-                            end: place.end,
-                            kind: Kind::Denied,
-                            rule: "term",
-                            check: at,
-                            goes_on: false,
-                        });
-                    }
-                }
-                _ => {}
+                Some(Config::Denylist(list)) => list.find(read, work).is_some_and(|found| {
+                    let places = found.into_iter().map(|(start, end)| folded.original(first + start..first + end));
+                    spots.extend(places.map(|place| spot(place.start, place.end, Kind::Denied, "term")));
+                    true
+                }),
+                _ => true,
+            };
+            if !finished {
+                work.give_up(at);
             }
         }
     }

@@ -162,37 +162,47 @@ fn count_spans(score: &mut Score, sample: &Sample, found: &[(usize, usize, Kind)
     }
 }
 
-/// A type in our words. Corpora name them in many ways; what is unknown keeps its name.
+/// A type in our words. Corpora name them in many ways, with and without case, `_`, `-` and spaces; what is unknown keeps
+/// its name.
 fn canonical(name: &str) -> &str {
-    const NAMES: &[(&str, &str)] = &[
-        ("EMAIL_ADDRESS", "email"),
-        ("EMAIL", "email"),
-        ("CREDIT_CARD", "card"),
-        ("CREDIT_CARD_NUMBER", "card"),
-        ("CREDITCARDNUMBER", "card"),
-        ("CARD", "card"),
-        ("US_SSN", "ssn"),
-        ("SSN", "ssn"),
-        ("US_ITIN", "itin"),
-        ("ITIN", "itin"),
-        ("IBAN_CODE", "iban"),
-        ("IBAN", "iban"),
-        ("PHONE_NUMBER", "phone"),
-        ("PHONE", "phone"),
-        ("PHONENUMBER", "phone"),
-        ("TELEPHONENUM", "phone"),
-        ("IP_ADDRESS", "ip"),
-        ("IP", "ip"),
-        ("IPV4", "ip"),
-        ("IPV6", "ip"),
-        ("MAC_ADDRESS", "mac"),
-        ("MAC", "mac"),
-        ("CRYPTO", "wallet"),
-        ("BITCOINADDRESS", "wallet"),
-        ("API_KEY", "api-key"),
-        ("PASSWORD", "password"),
-        ("URL", "url"),
-        ("NATIONAL_ID", "national-id"),
+    const NAMES: &[(&str, &[&str])] = &[
+        ("email", &["email", "emailaddress", "mail"]),
+        ("card", &["card", "cardnumber", "creditcard", "creditcardnumber", "creditdebitcard", "paymentcard"]),
+        ("ssn", &["ssn", "usssn", "socialsecuritynumber", "socialnumber", "socialnum", "socialsecurity"]),
+        ("itin", &["itin", "usitin"]),
+        ("iban", &["iban", "ibancode", "ibannumber"]),
+        ("phone", &["phone", "phonenumber", "telephone", "telephonenumber", "telephonenum", "mobile", "mobilenumber"]),
+        ("ip", &["ip", "ipaddress", "ipv4", "ipv6", "ipv4address", "ipv6address"]),
+        ("mac", &["mac", "macaddress"]),
+        ("wallet", &["wallet", "crypto", "cryptoaddress", "bitcoinaddress", "ethereumaddress", "litecoinaddress"]),
+        ("api-key", &["apikey"]),
+        ("password", &["password"]),
+        ("url", &["url"]),
+        ("national-id", &["nationalid", "nationalidnumber"]),
     ];
-    NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(name, |(_, ours)| ours)
+    let bare: String = name.chars().filter(char::is_ascii_alphanumeric).map(|one| one.to_ascii_lowercase()).collect();
+    NAMES.iter().find(|(_, names)| names.contains(&bare.as_str())).map_or(name, |(ours, _)| ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_known_however_a_corpus_writes_them() {
+        for (written, ours) in [
+            ("CREDITCARD", "card"),
+            ("credit-card", "card"),
+            ("Credit Card Number", "card"),
+            ("SOCIAL_SECURITY_NUMBER", "ssn"),
+            ("US-SSN", "ssn"),
+            ("EMAIL_ADDRESS", "email"),
+            ("Phone-Number", "phone"),
+            ("IPv6", "ip"),
+            ("api_key", "api-key"),
+            ("PERSON", "PERSON"),
+        ] {
+            assert_eq!(canonical(written), ours);
+        }
+    }
 }

@@ -5,6 +5,9 @@ use serde::Serialize;
 use crate::kind::Kind;
 use crate::policy::{Action, CheckType, Mode, Severity};
 
+/// So many findings of one value are listed; what is done about the others is the same.
+const MOST: usize = 1_000;
+
 /// Something that a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -59,11 +62,25 @@ impl Verdict {
         rules
     }
 
+    /// Whether no more findings are listed but the first that blocks.
+    pub(crate) fn is_full(&self) -> bool {
+        self.findings.len() >= MOST
+    }
+
+    /// Something was found that is not listed any more.
+    pub(crate) fn raise(&mut self, action: Action) {
+        self.action = self.action.max(Some(action));
+    }
+
     pub(crate) fn add(&mut self, finding: Finding) {
+        let blocks = finding.mode == Mode::Enforce && finding.action == Action::Block;
+        let first = blocks && !self.is_blocked();
         if finding.mode == Mode::Enforce {
-            self.action = self.action.max(Some(finding.action));
+            self.raise(finding.action);
         }
-        self.findings.push(finding);
+        if first || !self.is_full() {
+            self.findings.push(finding);
+        }
     }
 
     pub(crate) fn join(&mut self, other: Self) {

@@ -5,11 +5,13 @@ use serde_json::Value;
 use crate::analysis::{Plan, Spot};
 use crate::finding::{Finding, Verdict};
 use crate::kind::Kind;
+use crate::mask::{self, Masks};
 use crate::policy::{Action, Check, CheckType, Config, Mode, OnError, Policy, Target};
 use crate::redact::{self, Clusters};
 use crate::session::Session;
 use crate::stream::Stream;
-use crate::walk::{self, Leaf};
+use crate::walk::{self, Leaf, Walked};
+use crate::work::Work;
 
 /// Which side of a call a value is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -81,7 +83,11 @@ impl Guard {
     /// Only the checks that are about a value as a whole: its schema and its size.
     pub fn weigh(&self, side: Side, value: &Value) -> Verdict {
         let mut verdict = Verdict::default();
-        self.measure(self.plan(side), value, &mut verdict);
+        let plan = self.plan(side);
+        self.measure(plan, value, &mut verdict);
+        for finding in &mut verdict.findings {
+            finding.pointer = mask::searched(plan, &finding.pointer);
+        }
         verdict
     }
 
@@ -90,10 +96,11 @@ impl Guard {
         if !plan.reads() {
             return verdict;
         }
-        let (leaves, complete) = walk::leaves(plan, value);
+        let Walked { leaves, complete, work } = walk::leaves(plan, value);
         if !complete {
             incomplete(plan, &mut verdict);
         }
+        unfinished(plan, &work, &mut verdict);
         let clusters: Vec<(Leaf, Clusters)> = leaves
             .into_iter()
             .map(|leaf| {
@@ -105,6 +112,10 @@ impl Guard {
         let redacts = verdict.action.max(strictest) == Some(Action::Redact);
         for (leaf, clusters) in &clusters {
             redact::report(plan, leaf, clusters, redacts, session, &mut verdict);
+        }
+        let masks = Masks::of(&clusters);
+        if !masks.is_empty() {
+            verdict.findings.iter_mut().for_each(|finding| finding.pointer = masks.shown(&finding.pointer));
         }
         if redacts {
             walk::rewrite(value, &clusters, session);
@@ -121,6 +132,27 @@ impl Guard {
             other => other.to_string(),
         };
         (text, verdict)
+    }
+
+    /// A value cannot be looked at at all: the checks that fail closed block.
+    pub fn unread(&self, side: Side) -> Verdict {
+        let mut verdict = Verdict::default();
+        incomplete(self.plan(side), &mut verdict);
+        verdict
+    }
+
+    /// What was to be redacted cannot be, as in a file that is no text: the checks that fail closed block.
+    pub fn unfinished(&self, side: Side) -> Verdict {
+        let mut verdict = Verdict::default();
+        let redacts = |check: &&Check| check.mode == Mode::Enforce && check.action == Action::Redact;
+        give_up(self.plan(side).checks.iter().filter(redacts), &mut verdict);
+        verdict
+    }
+
+    /// A text as it may be shown where nothing of what was found is: its kind stands there instead.
+    pub fn shown(&self, side: Side, text: &str) -> String {
+        let plan = self.plan(side);
+        if plan.reads() { mask::masked(text, &plan.spots(text)) } else { text.to_owned() }
     }
 
     /// Looks at a text that comes in pieces.
@@ -206,7 +238,16 @@ pub(crate) fn whole(check: &Check, kind: Kind, pointer: String) -> Finding {
 
 /// Not everything could be looked at: the checks that fail closed block.
 pub(crate) fn incomplete(plan: &Plan, verdict: &mut Verdict) {
-    for check in plan.checks.iter().filter(|check| check.on_error == OnError::FailClosed) {
+    give_up(plan.checks.iter(), verdict);
+}
+
+/// Some patterns or terms would have been too much work.
+pub(crate) fn unfinished(plan: &Plan, work: &Work, verdict: &mut Verdict) {
+    give_up(work.unfinished().iter().filter_map(|at| plan.checks.get(*at)), verdict);
+}
+
+fn give_up<'a>(checks: impl Iterator<Item = &'a Check>, verdict: &mut Verdict) {
+    for check in checks.filter(|check| check.on_error == OnError::FailClosed) {
         let rule = format!("{}.unfinished", check.check.name());
         verdict.add(Finding { rule, action: Action::Block, ..whole(check, Kind::Size, String::new()) });
     }

@@ -14,6 +14,7 @@ mod guard;
 mod injection;
 mod kind;
 mod lexicon;
+mod mask;
 mod pii;
 mod policy;
 mod redact;
@@ -24,6 +25,7 @@ mod stream;
 mod unicode;
 mod url;
 mod walk;
+mod work;
 
 pub use finding::{Finding, Verdict};
 pub use guard::{Guard, Place, Side};

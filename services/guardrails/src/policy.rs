@@ -5,6 +5,7 @@
 
 mod build;
 mod config;
+mod effective;
 mod fault;
 mod json;
 mod pattern;
@@ -15,6 +16,7 @@ pub(crate) use config::Config;
 pub(crate) use pattern::Pattern;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The longest policy text.
 pub const LONGEST: usize = 256 * 1024;
@@ -147,6 +149,18 @@ impl Policy {
         build::policy(text)
     }
 
+    /// The policy itself in a text that may have it as its only member, `{"policy": {…}}`.
+    pub fn source(text: &str) -> &str {
+        build::unwrapped(text).unwrap_or(text)
+    }
+
+    /// The same with every check on both sides, whatever its target.
+    #[must_use]
+    pub fn for_both_sides(&self) -> Self {
+        let checks = self.checks.iter().map(|check| Check { target: Target::Both, ..check.clone() });
+        Self { checks: checks.collect(), ..*self }
+    }
+
     /// A policy that checks nothing.
     pub const fn none() -> Self {
         Self { enabled: true, inherit: true, checks: Vec::new() }
@@ -165,6 +179,11 @@ impl Policy {
         let named = |check: &&Check| !self.checks.iter().any(|own| own.check == check.check);
         let kept = default.checks.iter().filter(named).cloned();
         Self { enabled: true, inherit: true, checks: kept.chain(self.checks.iter().cloned()).collect() }
+    }
+
+    /// The policy that amounts to a skill's over the tenant's default, for people to read.
+    pub fn effective(own: Option<&Value>, default: Option<&Value>) -> Value {
+        effective::effective(own, default)
     }
 
     /// The checks that count: none where the policy is switched off.

@@ -85,6 +85,12 @@ pub(crate) fn report(
 ) {
     let all = clusters.enforced.iter().map(|one| (one, true)).chain(clusters.shadow.iter().map(|one| (one, false)));
     for (cluster, enforced) in all.filter(|(cluster, _)| !cluster.tail) {
+        if verdict.is_full() && (!enforced || cluster.action != Action::Block) {
+            if enforced {
+                verdict.raise(cluster.action);
+            }
+            continue;
+        }
         let value = leaf.text.get(cluster.start..cluster.end).unwrap_or_default();
         let shown = redacts && enforced && cluster.action == Action::Redact && leaf.place != Place::Number;
         verdict.add(finding(plan, cluster, value, leaf.pointer.clone(), shown, session));

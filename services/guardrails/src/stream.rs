@@ -9,12 +9,13 @@ use serde_json::Value;
 use crate::analysis::{Plan, Spot};
 use crate::finding::Verdict;
 use crate::fold::Folded;
-use crate::guard::{Guard, holds, incomplete, whole};
+use crate::guard::{Guard, holds, incomplete, unfinished, whole};
 use crate::kind::Kind;
 use crate::policy::{Action, CheckType, Config, Mode};
 use crate::redact::{self, Cluster, Clusters};
 use crate::scan::Ages;
 use crate::session::Session;
+use crate::work::Work;
 
 /// So much is looked at at a time.
 const STEP: usize = 8 * 1024;
@@ -45,6 +46,7 @@ pub struct Stream {
     tokens: Tokens,
     size: usize,
     overflown: bool,
+    work: Work,
 }
 
 /// How a stream passes.
@@ -86,6 +88,7 @@ impl Stream {
             tokens: Tokens::default(),
             size: 0,
             overflown: false,
+            work: Work::default(),
         }
     }
 
@@ -108,6 +111,21 @@ impl Stream {
         }
     }
 
+    /// Something that is no text follows: gives what is held back of the text before it. What is counted is counted on.
+    pub fn interrupt(&mut self, session: &mut Session) -> String {
+        if !matches!(self.flow, Flow::Watched | Flow::HeldBack) {
+            return String::new();
+        }
+        let rest = self.advance(false, session);
+        self.give_up();
+        self.text.clear();
+        (self.left, self.units, self.pieces) = (0, 0, 0);
+        self.ages = Ages::default();
+        self.pending.clear();
+        self.tokens.inside = false;
+        if self.flow == Flow::Watched || self.overflown { String::new() } else { rest }
+    }
+
     /// Ends the stream; gives what is left of it and what was found. Nothing is left of a blocked one.
     pub fn finish(mut self, session: &mut Session) -> (String, Verdict) {
         match self.flow {
@@ -115,6 +133,7 @@ impl Stream {
             Flow::Held => self.finish_held(session),
             Flow::Watched | Flow::HeldBack => {
                 let rest = self.advance(false, session);
+                self.give_up();
                 self.finish_measured(session);
                 let rest = if self.flow == Flow::Watched || self.overflown { String::new() } else { rest };
                 (rest, self.verdict)
@@ -133,7 +152,11 @@ impl Stream {
         while !rest.is_empty() && !self.overflown {
             let (step, behind) = rest.split_at(floor(rest, STEP));
             self.text.push_str(step);
-            out.push_str(&self.advance(true, session));
+            let leaving = self.advance(true, session);
+            self.give_up();
+            if !self.overflown {
+                out.push_str(&leaving);
+            }
             rest = behind;
             if self.text.len() - self.left > MOST_HELD_BACK {
                 self.overflown = true;
@@ -143,12 +166,22 @@ impl Stream {
         out
     }
 
+    /// Patterns that are too much work end the stream, where they fail closed.
+    fn give_up(&mut self) {
+        if !self.overflown && !self.work.unfinished().is_empty() {
+            let mut verdict = Verdict::default();
+            unfinished(&self.plan, &self.work, &mut verdict);
+            self.overflown = verdict.is_blocked();
+            self.verdict.join(verdict);
+        }
+    }
+
     /// Decides what can be decided, and lets it go.
     fn advance(&mut self, more: bool, session: &mut Session) -> String {
         let folded = Folded::new(&self.text);
         self.units = self.plan.units(&self.text, &folded, self.units, &mut self.ages, more, &mut self.pending);
         self.pieces = if self.plan.pieces {
-            self.plan.in_pieces(&self.text, &folded, self.pieces, more, &mut self.pending)
+            self.plan.in_pieces(&self.text, &folded, self.pieces, more, &mut self.work, &mut self.pending)
         } else {
             self.units
         };

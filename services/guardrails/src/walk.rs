@@ -12,6 +12,7 @@ use crate::policy::Action;
 use crate::redact::{self, Clusters};
 use crate::scan::hint as hint_of;
 use crate::session::Session;
+use crate::work::Work;
 
 /// Values that are nested deeper cannot come from outside, and are not looked at.
 const DEEPEST: usize = 200;
@@ -37,11 +38,20 @@ pub(crate) struct Leaf {
     pub(crate) spots: Vec<Spot>,
 }
 
-/// The texts of a value in which something was found. False: some of it is too deep to be looked at.
-pub(crate) fn leaves(plan: &Plan, value: &Value) -> (Vec<Leaf>, bool) {
-    let mut walk = Walk { plan, path: Vec::new(), leaves: Vec::new(), complete: true, suspicions: 0 };
+/// What was found in a value.
+pub(crate) struct Walked {
+    /// The texts in which something was found.
+    pub(crate) leaves: Vec<Leaf>,
+    /// False: some of it is too deep to be looked at.
+    pub(crate) complete: bool,
+    pub(crate) work: Work,
+}
+
+pub(crate) fn leaves(plan: &Plan, value: &Value) -> Walked {
+    let (path, leaves, work) = (Vec::new(), Vec::new(), Work::default());
+    let mut walk = Walk { plan, path, leaves, complete: true, suspicions: 0, work };
     walk.value(value, 0);
-    (walk.leaves, walk.complete)
+    Walked { leaves: walk.leaves, complete: walk.complete, work: walk.work }
 }
 
 /// One step from a value to one inside it.
@@ -58,6 +68,7 @@ struct Walk<'a, 'p> {
     complete: bool,
     /// Texts with words that injections begin with.
     suspicions: usize,
+    work: Work,
 }
 
 impl<'a> Walk<'a, '_> {
@@ -92,7 +103,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn text(&mut self, text: &str, hint: Classes, place: Place) {
-        let (spots, suspicious) = self.plan.spots_of(self.plan.kinds, text, hint);
+        let (spots, suspicious) = self.plan.spots_of(self.plan.kinds, text, hint, &mut self.work);
         self.suspicions += usize::from(suspicious);
         self.found(text, place, spots);
     }
@@ -103,7 +114,7 @@ impl<'a> Walk<'a, '_> {
         if !plain || said & TOXIC != 0 {
             self.text(key, 0, Place::Key);
         } else if self.plan.pieces {
-            let (spots, _) = self.plan.spots_of(Kinds::NONE, key, 0);
+            let (spots, _) = self.plan.spots_of(Kinds::NONE, key, 0, &mut self.work);
             self.found(key, Place::Key, spots);
         }
     }

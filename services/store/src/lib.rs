@@ -41,6 +41,7 @@ pub use platform::{KeyRecord, NewKey};
 pub use push::{HeldPush, PushAttempt, PushBecame};
 pub use store::{Load, Store};
 pub use tenant_store::TenantStore;
+pub use tenant_store::dispatches::DispatchRow;
 pub use tenant_store::functions::{ActiveFunction, Catalog, Deployed, NewVersion, Room, VersionRow};
 pub use tenant_store::guards::{FindingFilter, FindingRow, PolicyRow};
 pub use tenant_store::issuers::{IssuerRecord, NewIssuer};

@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::node::Ticks;
 use crate::partitions;
 use crate::sweep;
-use crate::tenant_store::guards;
+use crate::tenant_store::{dispatches, guards};
 use crate::usage;
 
 const PERIOD: Duration = Duration::from_secs(600);
@@ -79,6 +79,8 @@ impl Keeper {
             .await?;
         let long_ago = partitions::bound(now - time::Duration::days(guards::KEPT_DAYS));
         self.forget("DELETE FROM guard_findings WHERE id < $1", long_ago).await?;
+        let long_ago = partitions::bound(now - time::Duration::days(dispatches::KEPT_DAYS));
+        self.forget("DELETE FROM dispatches WHERE id < $1", long_ago).await?;
         let values = self.sweep_values().await?;
         let (versions, sources) = sweep::sweep(&self.pool, now, self.retention, self.versions).await?;
         Ok(Maintenance { created, dropped, expired, aliases, values, versions, sources })

@@ -3,6 +3,7 @@
 //! A `TenantId` comes only from a row, so holding a handle means that the tenant exists. The transaction names the
 //! tenant to the database, whose row security then hides all others.
 
+pub(crate) mod dispatches;
 pub mod functions;
 pub(crate) mod guards;
 pub mod issuers;

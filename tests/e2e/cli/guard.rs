@@ -38,6 +38,13 @@ async fn a_policy_is_tried_without_a_server() {
     let ran = project.pleat(&["guard", "test", "-f", &policy, "--corpus", &corpus]).await.ok();
     assert!(["PRECISION", "email", "together"].iter().all(|word| ran.stdout.contains(word)), "{ran:?}");
 
+    let late = r#"{ "checks": [{ "type": "pii", "action": "redact", "target": "output" }] }"#;
+    let late = write(&project.path, "late.json", late);
+    let ran = project.pleat(&["guard", "test", "-f", &late, "--text", &text]).await.ok();
+    assert!(ran.stdout.contains("pii.email"), "whatever its target: {ran:?}");
+    let ran = project.pleat(&["guard", "test", "-f", &late, "--text", &text, "--side", "input"]).await.ok();
+    assert!(!ran.stdout.contains("pii.email"), "{ran:?}");
+
     let bad = write(&project.path, "bad.json", "{\n  \"checks\": [{ \"type\": \"pi\" }],\n  \"colour\": 1\n}");
     let ran = project.pleat(&["guard", "test", "-f", &bad, "--text", "x"]).await.failed(1);
     ran.says(&["bad.json:2:", "bad.json:3:"]);
@@ -52,7 +59,8 @@ async fn policies_are_set_shown_and_removed() {
     tenant.pleat(&["deploy", &source]).await.ok();
     tenant.pleat(&["guard", "set", "--skill", "guarded_echo", "-f", &policy]).await.ok();
     let shown = tenant.pleat(&["guard", "show", "--skill", "guarded_echo", "--json"]).await.ok().json();
-    assert_eq!(shown["policy"]["checks"][0]["type"], "pii", "{shown}");
+    assert_eq!((&shown["from"], &shown["policy"]["checks"][0]["type"]), (&json!("skill"), &json!("pii")), "{shown}");
+    assert_eq!(shown["effective"]["checks"][1]["action"], "block", "{shown}");
     let called = tenant.pleat(&["call", "guarded_echo", &json!(EMAIL).to_string()]).await.ok();
     assert!(called.stdout.contains("[EMAIL_1]"), "{}", called.stdout);
     let key = json!(format!("AKIA{}", "IOSFODNN7EXAMPLQ")).to_string();
@@ -65,7 +73,9 @@ async fn policies_are_set_shown_and_removed() {
         tenant.pleat(&["guard", "replay", "-f", &policy, "--skill", "guarded_echo", "--json"]).await.ok().json();
     assert!(replayed["tasks"].as_u64().unwrap() >= 1, "{replayed}");
     tenant.pleat(&["guard", "rm", "--skill", "guarded_echo"]).await.ok();
-    tenant.pleat(&["guard", "show", "--skill", "guarded_echo"]).await.failed(1);
+    let shown = tenant.pleat(&["guard", "show", "--skill", "guarded_echo", "--json"]).await.ok().json();
+    assert_eq!((&shown["from"], &shown["effective"]), (&json!(null), &json!({ "checks": [] })), "{shown}");
+    tenant.pleat(&["guard", "show", "--skill", "nowhere-to-be-found"]).await.failed(1).says(&["unknown skill"]);
     tenant
         .pleat(&["guard", "set", "--skill", "nowhere-to-be-found", "-f", &policy])
         .await

@@ -22,6 +22,15 @@ async fn the_documented_policy_works_as_it_is() {
     assert_eq!(server.http("", "echo", json!("word ".repeat(4_999))).await.0, 200);
 }
 
+/// The body of the product that we follow has the policy as a member.
+#[tokio::test]
+async fn the_documented_body_is_taken_too() {
+    let server = guarded(json!({ "policy": serde_json::from_str::<Value>(DOCUMENTED).unwrap() })).await;
+    assert_eq!(server.http("", "echo", json!(EMAIL)).await.0, 403);
+    let (_, body) = server.api(Method::GET, "/tenants/acme/guard", &server.read, None).await;
+    assert_eq!(body["default"]["policy"]["action"], "block", "it is kept without what was around it: {body}");
+}
+
 #[tokio::test]
 async fn a_skills_policy_goes_over_the_default_and_away_again() {
     let server = guarded(checks(json!([{ "type": "pii", "action": "block" }]))).await;
@@ -49,7 +58,20 @@ async fn a_function_may_bring_its_own() {
     let policy = r#"{ checks: [{ type: "pii", action: "redact" }] }"#;
     server.deploy("careful.js", source(policy), "&visibility=public").await;
     assert_eq!(server.http("", "careful", json!(EMAIL)).await, (200, json!("[EMAIL_1]")));
+    let shown = async || server.api(Method::GET, "/tenants/acme/guard/skills/careful", &server.read, None).await.1;
+    set(&server, "", checks(json!([{ "type": "secrets", "action": "log" }]))).await;
+    let told = shown().await;
+    assert_eq!(
+        (&told["from"], &told["effective"]["checks"][0]["type"]),
+        (&json!("function"), &json!("secrets")),
+        "{told}"
+    );
+    assert_eq!(told["effective"]["checks"][1]["action"], "redact", "{told}");
     set(&server, "careful", checks(json!([{ "type": "pii", "action": "block" }]))).await;
+    assert_eq!(
+        (&shown().await["from"], &shown().await["policy"]["checks"][0]["action"]),
+        (&json!("skill"), &json!("block"))
+    );
     assert_eq!(server.http("", "careful", json!(EMAIL)).await.0, 403, "what the tenant sets takes its place");
 
     let bad = r#"{ checks: [{ type: "pii", action: "redacted" }, { type: "nothing" }] }"#;

@@ -82,3 +82,58 @@ async fn warnings_travel_with_the_answer_and_change_nothing() {
     let result = Client::open(&server, json!({})).await.call("echo", input).await;
     assert_eq!(result["_meta"]["pleat/guardrailWarnings"], json!(["pii.email"]));
 }
+
+/// For clients that do not look into answers: known when the answer begins, in every way of asking.
+#[tokio::test]
+async fn warnings_of_inputs_are_in_the_header_of_every_answer() {
+    let server = guarded(checks(json!([{ "type": "pii", "action": "warn", "target": "input", "name": "mail" }]))).await;
+    let input = json!({ "to": EMAIL });
+    let rules = async |request: reqwest::RequestBuilder| {
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        response.headers().get("x-guardrail-warnings").map(|rules| rules.to_str().unwrap().to_owned())
+    };
+    let mail = Some("mail".to_owned());
+    let http = || server.client.post(format!("{}/echo", server.tenant_url())).json(&input);
+    assert_eq!(rules(http()).await, mail);
+    assert_eq!(rules(http().header("accept", "text/event-stream")).await, mail, "a stream");
+
+    let fold = json!({ "skill": "echo", "message": input });
+    let sent = server.rpc("tasks/send", fold.clone()).await;
+    let get = json!({ "id": sent["result"]["id"] });
+    for (method, params) in [("tasks/send", &fold), ("tasks/sendSubscribe", &fold), ("tasks/get", &get)] {
+        assert_eq!(rules(Tongue::V03.rpc(&server, method, params)).await, mail, "{method}");
+    }
+    for (tongue, methods) in [
+        (Tongue::V03, ["message/send", "message/stream", "tasks/get"]),
+        (Tongue::V1, ["SendMessage", "SendStreamingMessage", "GetTask"]),
+    ] {
+        let [send, stream, got] = methods;
+        let message = || json!({ "message": tongue.call("echo", input.clone()) });
+        assert_eq!(rules(tongue.rpc(&server, send, &message())).await, mail, "{send}");
+        assert_eq!(rules(tongue.rpc(&server, stream, &message())).await, mail, "{stream}");
+        assert_eq!(rules(tongue.rpc(&server, got, &get)).await, mail, "{got}");
+    }
+
+    let call =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "echo", "arguments": input } });
+    let session = Client::open(&server, json!({})).await;
+    assert_eq!(rules(session.post(call)).await, mail, "a tool in a session");
+    assert_eq!(rules(http().json(&json!("nothing"))).await, None);
+}
+
+/// What is beside something that is redacted stays as it was written.
+#[tokio::test]
+async fn numbers_that_no_machine_has_stay_what_they_are() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    set(&server, "", redact("input")).await;
+    let big = "123456789012345678901234567890123456789012345678901234567890";
+    let sent = format!(
+        r#"{{ "a": [{big}, 1.10, {{ "{EMAIL}": -0.0 }}], "b": "{EMAIL}", "c" : {{ "d": {big}, "e": "\u00e9" }} }}"#
+    );
+    let answer = server.post("/echo", "application/json", sent).send().await.unwrap().text().await.unwrap();
+    let expected =
+        format!(r#"{{"a":[{big},1.10,{{"[EMAIL_1]":-0.0}}],"b":"[EMAIL_1]","c":{{ "d": {big}, "e": "\u00e9" }}}}"#);
+    assert_eq!(answer, expected);
+}

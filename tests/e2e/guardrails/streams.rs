@@ -78,3 +78,27 @@ async fn streams_that_no_check_changes_are_not_held() {
         }
     }
 }
+
+/// Blocks that say more than their text are redacted like plain ones, however they are cut.
+#[tokio::test]
+async fn annotated_texts_are_part_of_the_stream() {
+    let server = TestServer::start().await;
+    let source = "export const description = 'Puts out blocks';
+        export default (input, ctx) => {
+          for (const text of input.pieces) ctx.emitBlocks([{ type: 'text', text, annotations: { audience: ['user'] } }]);
+          return null;
+        };";
+    server.deploy("pieces.js", source, "&visibility=public").await;
+    set(&server, "", checks(json!([{ "type": "pii", "action": "redact", "target": "output" }]))).await;
+    for pieces in [json!(["to jane.doe@exa", "mple.com, now"]), json!(["to jane.doe@example.com, now"])] {
+        let (status, body) = server.http("", "pieces", json!({ "pieces": pieces })).await;
+        assert_eq!(status, 200, "{body}");
+        let (_, page) = server.api(reqwest::Method::GET, "/tenants/acme/tasks?limit=1", &server.read, None).await;
+        let id = page["tasks"][0]["id"].as_str().unwrap_or_else(|| panic!("{page}")).to_owned();
+        let task = server.task(&id).await;
+        let blocks = task["artifacts"][0]["blocks"].as_array().unwrap_or_else(|| panic!("{task}")).clone();
+        let text: String = blocks.iter().map(|block| block["text"].as_str().unwrap()).collect();
+        assert_eq!(text, "to [EMAIL_1], now", "{task}");
+        assert_eq!(blocks[0]["annotations"], json!({ "audience": ["user"] }), "{task}");
+    }
+}

@@ -39,6 +39,47 @@ async fn findings_have_a_place_and_a_hash_and_never_the_value() {
     assert_eq!(violations(&server, &format!("?task={task}")).await.len(), 3);
 }
 
+/// Whatever becomes of a task, what its input had is known from its beginning.
+#[tokio::test]
+async fn findings_in_an_input_are_there_while_the_task_runs() {
+    let server = guarded(checks(json!([{ "type": "pii", "action": "log" }]))).await;
+    let source = "export const description = 'Waits';
+        export default async () => { await new Promise((go) => setTimeout(go, 25000)); return 1; };";
+    server.deploy("waits.js", source, "&visibility=public").await;
+    let message = json!({ "skill": "waits", "message": { "to": EMAIL } });
+    let mut events = server.rpc_stream("", "tasks/sendSubscribe", message, None).await;
+    let first = events.next().await.expect("it has begun").data;
+    let found = violations(&server, "").await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["pointer"], &found[0]["task"]), (&json!("/to"), &first["result"]["id"]), "{first}");
+}
+
+/// Of a task that is full of findings not all are noted, but the one that blocked it is, and each side has its own.
+#[tokio::test]
+async fn the_finding_that_blocks_is_noted_however_many_others_there_are() {
+    let server = guarded(checks(json!([
+        { "type": "pii", "action": "log" },
+        { "type": "denylist", "action": "block", "target": "input", "config": { "terms": ["forbidden"] } },
+    ])))
+    .await;
+    let mut mails: Vec<String> = (0..300).map(|number| format!("jane.doe{number}@example.com")).collect();
+    assert_eq!(server.http("", "echo", json!(mails)).await.0, 200);
+    let (mut outputs, mut cursor) = (0, String::new());
+    loop {
+        let path = format!("/tenants/acme/guard/violations?limit=100{cursor}");
+        let (_, page) = server.api(Method::GET, &path, &server.read, None).await;
+        outputs += page["violations"].as_array().unwrap().iter().filter(|one| one["side"] == "output").count();
+        let Some(next) = page["nextCursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(outputs, 200, "as many as of the input");
+    mails.push("forbidden".to_owned());
+    assert_eq!(server.http("", "echo", json!(mails)).await.0, 403);
+    let found = violations(&server, "?action=block").await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["check"], &found[0]["pointer"]), (&json!("denylist"), &json!("/300")));
+}
+
 #[tokio::test]
 async fn the_list_is_filtered_and_paged() {
     let server = guarded(checks(json!([{ "type": "pii", "action": "log" }]))).await;

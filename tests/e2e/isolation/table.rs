@@ -265,6 +265,7 @@ pub const ROWS: &[Row] = &[
     control("GET", "/api/v1/tenants/{tenant}/guard", Sent::Nothing, "invoke", ("read", OK)),
     control("PUT", "/api/v1/tenants/{tenant}/guard", POLICY, "read", ("deploy", "204")),
     control("DELETE", "/api/v1/tenants/{tenant}/guard", Sent::Nothing, "read", ("deploy", "204")),
+    control("GET", "/api/v1/tenants/{tenant}/guard/skills/{name}", Sent::Nothing, "invoke", ("read", OK)),
     control("PUT", "/api/v1/tenants/{tenant}/guard/skills/{name}", POLICY, "read", ("deploy", "204")),
     control("DELETE", "/api/v1/tenants/{tenant}/guard/skills/{name}", Sent::Nothing, "read", ("deploy", "204")),
     control("GET", "/api/v1/tenants/{tenant}/guard/violations", Sent::Nothing, "invoke", ("read", OK)),

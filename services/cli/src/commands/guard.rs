@@ -51,10 +51,10 @@ enum GuardCommand {
         #[command(flatten)]
         policy: PolicyFile,
     },
-    /// Show the policies that are set, or a skill's
+    /// Show the policies that are set, or what holds for a skill
     #[command(after_help = "Examples:\n  pleat guard show\n  pleat guard show --skill hello")]
     Show {
-        /// Only this skill's
+        /// What holds for this skill, and whose policy it is
         #[arg(long, value_name = "SKILL")]
         skill: Option<String>,
     },
@@ -255,22 +255,24 @@ fn said(whose: &Whose, what: &str, context: &Context<'_>) -> Result<()> {
 
 async fn show(skill: Option<&str>, context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Deployer)?;
-    let answer = client.get(client.in_tenant(&["guard"]).await?).await?;
-    let Some(skill) = skill else {
-        let Policies { default, skills } = parse(answer.clone())?;
-        if default.is_none() && skills.is_empty() && !context.output.json() {
-            context.output.note("no policies are set; `pleat guard set --default -f policy.json` is a start");
+    if let Some(skill) = skill {
+        let answer = client.get(client.in_tenant(&["guard", "skills", skill]).await?).await?;
+        if !context.output.json() {
+            context.output.note(match answer.get("from").and_then(Value::as_str) {
+                Some("skill") => "a policy is set for this skill",
+                Some("function") => "the function brings its own policy",
+                Some(_) => "the tenant's default holds for this skill",
+                None => "no policy holds for this skill",
+            });
         }
         return Ok(context.output.document(&answer)?);
-    };
-    let Policies { skills, .. } = parse(answer)?;
-    match skills.iter().find(|row| row.get("skill").and_then(Value::as_str) == Some(skill)) {
-        Some(row) => Ok(context.output.document(row)?),
-        None => {
-            let hint = "the tenant's default holds for it: `pleat guard show`";
-            Err(Problem::failed(format!("`{skill}` has no policy of its own"), hint).into())
-        }
     }
+    let answer = client.get(client.in_tenant(&["guard"]).await?).await?;
+    let Policies { default, skills } = parse(answer.clone())?;
+    if default.is_none() && skills.is_empty() && !context.output.json() {
+        context.output.note("no policies are set; `pleat guard set --default -f policy.json` is a start");
+    }
+    Ok(context.output.document(&answer)?)
 }
 
 async fn replay(policy: &PolicyFile, skill: Option<&str>, limit: u32, context: &Context<'_>) -> Result<()> {

@@ -1,11 +1,9 @@
 //! The last look at a turn, before it is recorded or leaves.
 
-use std::time::Duration;
-
 use pleat_domain::event::ArtifactChunk;
-use pleat_domain::{Artifact, EventBody, Failure, Reason};
+use pleat_domain::{Artifact, EventBody};
 
-use super::Run;
+use super::{Run, Used};
 use crate::findings::Circumstances;
 use crate::guarding::{BlockedBy, Watch};
 use crate::hooks::VerbOutcome;
@@ -54,22 +52,19 @@ impl Run {
     }
 
     /// The hooks see the outcome before it is recorded or leaves.
-    pub(super) fn ask_hooks(&self, ending: Ending, duration: Duration) -> Ending {
-        if self.engine.inner.hooks.is_empty() {
-            return ending;
-        }
-        let mut task = self.task.clone();
-        task.state = ending.state;
-        task.artifacts.extend(ending.result.clone());
-        let verdict = self.engine.inner.hooks.after(&self.verb(), &VerbOutcome { task: &task, duration });
-        let ending = match verdict {
-            Ok(()) => ending,
-            Err(denied) => Ending::failed(Failure::new(Reason::Blocked, denied.0)),
+    pub(super) fn ask_hooks(&self, ending: Ending, artifacts: &[Artifact], used: Used) -> Ending {
+        let outcome = VerbOutcome {
+            outcome: ending.state,
+            failure: ending.failure.as_ref(),
+            artifacts,
+            result: ending.result.as_ref(),
+            duration: used.wall,
+            cpu: used.cpu,
         };
-        if let Some(failure) = &ending.failure {
-            self.engine.inner.hooks.error(&self.verb(), failure);
+        match self.engine.inner.hooks.after(&self.verb(), outcome) {
+            Some(refused) => Ending::failed(refused),
+            None => ending,
         }
-        ending
     }
 
     /// For the record of what was found.

@@ -3,8 +3,7 @@
 use pleat_domain::{Artifact, Failure, Raw, Reason, TaskState};
 use pleat_runtime::{Entry, Outcome, Stop};
 
-use super::Run;
-use crate::admission::Used;
+use super::{Run, Used};
 use crate::error::EngineError;
 use crate::outcome::Ending;
 
@@ -12,7 +11,7 @@ impl Run {
     /// Reads something that the function offers: no task, but metered and seen by the hooks like one.
     pub(crate) async fn offer(mut self, entry: Entry) -> Result<Raw, EngineError> {
         let report = self.enter(entry).await;
-        let (used, wall) = (Used::of(&report), report.wall);
+        let used = Used::of(&report);
         let ending = match report.result {
             Ok(Outcome::Text(value)) => {
                 let artifact = Artifact::of_value(format!("{}-result", self.skill.name), value);
@@ -23,10 +22,9 @@ impl Run {
             Err(Stop::Canceled) => Ending::plain(TaskState::Canceled),
         };
         let (ending, _) = self.guard_output(ending, Vec::new(), &mut Vec::new());
-        let ending = self.ask_hooks(ending, wall);
-        self.task.state = ending.state;
+        let ending = self.ask_hooks(ending, &[], used);
+        self.permit.release();
         let value = ending.result.and_then(|artifact| artifact.value);
-        self.permit.record(&self.skill, &self.task, &used, value.as_ref().map_or(0, |value| value.get().len()));
         match (value, ending.failure) {
             (Some(value), _) => Ok(value),
             (None, Some(failure)) => Err(EngineError::NotOffered(Box::new(failure))),

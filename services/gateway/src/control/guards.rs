@@ -10,7 +10,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::query;
-use super::views::{FindingView, Findings, Policies, PolicyView, Replay};
+use super::views::{FindingView, Findings, Policies, PolicyView, Replay, SkillPolicyView};
 use crate::app::App;
 use crate::body;
 use crate::extract::{Member, MemberOf};
@@ -52,6 +52,18 @@ pub(crate) async fn set_default(
 pub(crate) async fn delete_default(State(app): State<App>, member: Member) -> Result<StatusCode, Problem> {
     app.engine.delete_policy(&member.tenant, &member.principal, None).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// What holds for a skill, and whose policy that is.
+#[utoipa::path(get, operation_id = "getGuardPolicy", path = "/tenants/{tenant}/guard/skills/{name}",
+    params(("tenant" = String, Path), ("name" = String, Path)),
+    responses((status = 200, body = SkillPolicyView), (status = 404)), security(("key" = [])))]
+pub(crate) async fn show(
+    State(app): State<App>,
+    MemberOf { member, name }: MemberOf,
+) -> Result<Json<SkillPolicyView>, Problem> {
+    let policy = app.engine.policy_of(&member.tenant, &member.principal, &name).await?;
+    Ok(Json(policy.into()))
 }
 
 /// Set the policy of a skill. The body is the policy.

@@ -9,7 +9,7 @@ mod secrets;
 mod tasks;
 
 pub(crate) use card_keys::{CardKeyView, CardKeys};
-pub(crate) use guards::{FindingView, Findings, Policies, PolicyView, Replay};
+pub(crate) use guards::{FindingView, Findings, Policies, PolicyView, Replay, SkillPolicyView};
 pub(crate) use limits::LimitsView;
 pub(crate) use pushes::{Deliveries, DeliveryView, PushKey, PushView, Pushes};
 pub(crate) use secrets::{NewValue, SecretView, Secrets, SettingView, Settings};

@@ -96,8 +96,9 @@ async fn ended(
         if let Some(call) = noted(&exchange).filter(|_| asks) {
             exchange.engine().note_call(&call, task.id).await?;
         }
-        let (id, end) = (task.id, Box::pin(std::future::ready(Ok(task))) as End);
-        return Ok(Reply::Stream(Telling { exchange, task: id, hearing, end, leaving: None, noted: false }.response()));
+        let (id, end) = (task.id, Box::pin(std::future::ready(Ok(Arc::clone(&task)))) as End);
+        let telling = Telling { exchange, task: id, hearing, end, leaving: None, noted: false };
+        return Ok(Reply::Stream(telling.response()).about(&task));
     }
     settle::reply(&exchange, &task).await
 }
@@ -169,7 +170,8 @@ async fn follows(
             end = Box::pin(std::future::ready(Ok(task)));
         }
     }
-    Ok(Reply::Stream(Telling { exchange, task: recorded.id, hearing, end, leaving, noted: false }.response()))
+    let telling = Telling { exchange, task: recorded.id, hearing, end, leaving, noted: false };
+    Ok(Reply::Stream(telling.response()).about(&recorded))
 }
 
 /// The request as a cancel names it.

@@ -149,7 +149,7 @@ async fn rests(exchange: &Exchange, task: &Arc<Task>) -> Rest {
 
 async fn last(exchange: &Exchange, task: &Arc<Task>) -> String {
     match settle::reply(exchange, task).await {
-        Ok(Reply::Json(text)) => text,
+        Ok(Reply::Json(text) | Reply::Warned(text, _)) => text,
         Ok(Reply::Stream(_)) => String::new(),
         Err(problem) => problem.mcp_text(&exchange.request.id),
     }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE};
-use pleat_domain::{Scope, Tenant};
+use http::{HeaderMap, HeaderValue};
+use pleat_domain::{Scope, Task, Tenant};
 use pleat_engine::{Engine, SessionRecord, Skill};
 use pleat_mcp::{ClientCapabilities, Level, Meta, Request, RpcError, Version, message, params, result};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::peer::Peer;
+use crate::warnings::{WARNINGS, rules, warned};
 
 /// How long a client may keep what it listed: a deploy is told to those who listen, and soon seen by the others.
 const LISTS_MS: u64 = 5_000;
@@ -42,6 +43,8 @@ pub(super) struct Exchange {
 /// A good answer.
 pub(super) enum Reply {
     Json(String),
+    /// About a task whose caller is warned.
+    Warned(String, HeaderValue),
     Stream(Response),
 }
 
@@ -49,7 +52,20 @@ impl Reply {
     pub(super) fn into_response(self) -> Response {
         match self {
             Self::Json(body) => ([(CONTENT_TYPE, "application/json")], body).into_response(),
+            Self::Warned(body, rules) => {
+                let json = HeaderValue::from_static("application/json");
+                ([(CONTENT_TYPE, json), (WARNINGS, rules)], body).into_response()
+            }
             Self::Stream(response) => response,
+        }
+    }
+
+    /// With what guardrails warn of, in a header.
+    pub(super) fn about(self, task: &Task) -> Self {
+        match (self, rules(task)) {
+            (Self::Json(body), Some(rules)) => Self::Warned(body, rules),
+            (Self::Stream(response), Some(_)) => Self::Stream(warned(response, task)),
+            (other, _) => other,
         }
     }
 }

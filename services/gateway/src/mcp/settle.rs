@@ -48,7 +48,7 @@ pub(super) async fn reply(exchange: &Exchange, task: &Task) -> Result<Reply, Pro
 
 pub(super) fn done(exchange: &Exchange, task: &Task) -> Reply {
     let promised = promised(exchange, task);
-    exchange.answer(&CallResult::of(task, exchange.version, promised, &exchange.server()))
+    exchange.answer(&CallResult::of(task, exchange.version, promised, &exchange.server())).about(task)
 }
 
 /// Whether the tool is listed with a schema of its result: that of the version that ran, where it is the active one.
@@ -60,7 +60,7 @@ fn promised(exchange: &Exchange, task: &Task) -> bool {
 
 fn ask(exchange: &Exchange, task: &Task, requests: &[ClientRequest]) -> Result<Reply, Problem> {
     let state = State::of_task(exchange, task).sealed(exchange)?;
-    Ok(exchange.result(input_required(requests, state)))
+    Ok(exchange.result(input_required(requests, state)).about(task))
 }
 
 pub(super) fn input_required(requests: &[ClientRequest], state: String) -> Map<String, Value> {

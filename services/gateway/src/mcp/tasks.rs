@@ -12,12 +12,12 @@ use crate::problem::Problem;
 
 /// The answer to a call that goes on. Its task is in the database by now.
 pub(super) fn created(exchange: &Exchange, task: &Task) -> Reply {
-    exchange.result(task::created(task, ttl(exchange)))
+    exchange.result(task::created(task, ttl(exchange))).about(task)
 }
 
 pub(super) async fn get(exchange: &Exchange) -> Result<Reply, Problem> {
     let (_, task) = named(exchange).await?;
-    Ok(exchange.result(detailed(exchange, &task).await?))
+    Ok(exchange.result(detailed(exchange, &task).await?).about(&task))
 }
 
 /// What the client was asked for, all of it or some.

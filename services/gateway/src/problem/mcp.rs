@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
 use pleat_a2a::error as rpc;
-use pleat_domain::{Failure, Scope};
+use pleat_domain::{Failure, Reason, Scope};
 use pleat_mcp::{Fault, RpcError, error as codes, message};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -81,6 +81,9 @@ impl Problem {
 
     /// A resource or a prompt that a function did not give.
     pub(super) fn not_offered(text: String, failure: &Failure) -> Self {
+        if failure.reason == Reason::Blocked {
+            return Self::blocked(failure.message.clone(), failure.code.as_deref(), None);
+        }
         let missing = failure.code.as_deref() == Some("not_found");
         let code = if missing { codes::INVALID_PARAMS } else { codes::INTERNAL_ERROR };
         let data = json!({ "reason": failure.reason, "code": failure.code });

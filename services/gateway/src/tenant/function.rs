@@ -68,7 +68,7 @@ async fn stream(app: &App, invocation: Invocation) -> Result<Response, Problem> 
     let write = |event: &pleat_domain::Event| serde_json::to_string(&public(event)?).ok();
     let mut response = sse::response(None, events, write, |problem| problem.into_text());
     response.headers_mut().insert(TASK_ID, task_id(&task));
-    Ok(response)
+    Ok(warned(response, &task))
 }
 
 /// An event without what belongs to the owner alone; nothing where all of it does.

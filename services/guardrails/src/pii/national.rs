@@ -24,6 +24,9 @@ pub(super) fn formatted(region: &Region<'_>, first: usize) -> Option<Taken> {
     {
         return Some(Taken { count: 1, found: Some((start, start + length, Kind::NationalId, "fi-hetu")) });
     }
+    if let Some((from, to, count, rule)) = letters::printed(region, first) {
+        return Some(Taken { count, found: Some((from, to, Kind::NationalId, rule)) });
+    }
     (1..=most).rev().find_map(|count| {
         let span = region.span(first, count);
         if !(9..=22).contains(&span.len()) {

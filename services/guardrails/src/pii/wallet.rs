@@ -101,12 +101,32 @@ mod tests {
             ("0x52908400098527886E0F7030069857D2E4169EE7", "ethereum"),
             ("rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh", "ripple"),
             ("TJRabPrwbZy45sbavfcjinPJC18kjpRTv8", "tron"),
+            ("tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx", "bitcoin"),
+            ("LKKHMBjCU89fyFNgSRprDoD8Jb25N8uWvd", "litecoin"),
+            ("ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9", "litecoin"),
+            ("D5ERdEN1gsouFSs7zsq7VYJxyWP6dP28H1", "dogecoin"),
+            ("cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xu", "cosmos"),
+            (
+                "addr1qqqsyqcyq5rqwzqfpg9scrgwpugpzysnzs23v9ccrydpk8qarc0jqgfzyvjz2f389q5j52ev95hz7vp3xgengdfkxuuq8ccw2u",
+                "cardano",
+            ),
+            (
+                "44AFFq5kSiGBoZ4NMDwYtN18obc8AemS33DBLWs3H7otXft3XjrpDtQGv7SqSsaBYBb98uNbr2VBBEt7f2wfn3RVGQBEP3A",
+                "monero",
+            ),
         ] {
             assert_eq!(wallet(address, false), Some(name), "{address}");
         }
-        for other in
-            ["1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb", "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdz", "0x5290840009852788"]
-        {
+        let solana = "So11111111111111111111111111111111111111112";
+        assert_eq!((wallet(solana, true), wallet(solana, false)), (Some("solana"), None));
+        for other in [
+            "LKKHMBjCU89fyFNgSRprDoD8Jb25N8uWve",
+            "D5ERdEN1gsouFSs7zsq7VYJxyWP6dP28H2",
+            "cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xv",
+            "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb",
+            "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdz",
+            "0x5290840009852788",
+        ] {
             assert_eq!(wallet(other, false), None, "{other}");
         }
     }

@@ -1,5 +1,9 @@
 //! From JSON to a policy: every field is looked at, and every fault noted, before anything is refused.
 
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
 use super::config::{self, Config, Denylist, UrlRules};
 use super::fault::Faults;
 use super::json::{Node, Shape, read};
@@ -8,6 +12,7 @@ use crate::kind::{Kind, Kinds};
 
 const MOST_TERMS: usize = 5_000;
 const LONGEST_TERM: usize = 256;
+const LONGEST_NAME: usize = 64;
 const MOST_DOMAINS: usize = 1_000;
 /// What `max-tokens` allows where nothing is said.
 const TOKENS: usize = 5_000;
@@ -29,11 +34,31 @@ pub(super) fn policy(text: &str) -> Result<Policy, Faults> {
         faults.add(1, 1, "", format!("the policy is longer than {} KiB", LONGEST / 1024));
         return Err(faults);
     }
-    let policy = read(text, &mut faults).and_then(|root| Builder { faults: &mut faults }.policy(&root));
+    let policy = read(&in_place(text), &mut faults).and_then(|root| Builder { faults: &mut faults }.policy(&root));
     match policy {
         Some(policy) if faults.is_empty() => Ok(policy),
         _ => Err(faults),
     }
+}
+
+/// The policy in a text that has nothing but it, under its name.
+pub(super) fn unwrapped(text: &str) -> Option<&str> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wrapped<'a> {
+        #[serde(borrow)]
+        policy: &'a RawValue,
+    }
+    let inner = serde_json::from_str::<Wrapped<'_>>(text).ok()?.policy.get();
+    inner.starts_with('{').then_some(inner)
+}
+
+/// The policy with nothing around it, at its place: faults are told where they were written.
+fn in_place(text: &str) -> Cow<'_, str> {
+    let Some(inner) = unwrapped(text) else { return Cow::Borrowed(text) };
+    let before = text.find(inner).and_then(|start| text.get(..start)).unwrap_or_default();
+    let blank = before.chars().map(|one| if one == '\n' { '\n' } else { ' ' });
+    Cow::Owned(blank.chain(inner.chars()).collect())
 }
 
 /// What a policy says for all its checks.
@@ -88,7 +113,7 @@ impl Builder<'_> {
             self.fault::<()>(kind, format!("no such type of check: use {}", types()));
         }
         let own = self.word(members, "action", ACTIONS);
-        let name = self.text(members, "name");
+        let name = member(members, "name").and_then(|node| self.name(node));
         let target = self.word(members, "target", TARGETS).unwrap_or(Target::Both);
         let severity = self.word(members, "severity", SEVERITIES);
         let mode = self.word(members, "mode", MODES).unwrap_or(defaults.mode);
@@ -142,7 +167,12 @@ impl Builder<'_> {
                 };
                 match config::schema(&node.value()) {
                     Ok(validator) => Config::Schema(validator),
-                    Err(message) => return self.fault(node, message),
+                    Err(faults) => {
+                        for (pointer, message) in faults {
+                            self.fault::<()>(node.below(&pointer), message);
+                        }
+                        return None;
+                    }
                 }
             }
             CheckType::MaxTokens => Config::Limit(self.limit(place, members, Some(TOKENS))?),
@@ -300,6 +330,19 @@ impl Builder<'_> {
             }
             None => default,
         }
+    }
+
+    /// What callers are told in a header: short, and of letters that a header has.
+    fn name(&mut self, node: &Node) -> Option<String> {
+        let name = self.string(node)?;
+        let plain = |one: char| one.is_ascii_alphanumeric() || " ._:-".contains(one);
+        if name.is_empty() || name.len() > LONGEST_NAME || name.trim() != name || !name.chars().all(plain) {
+            let text = format!(
+                "a `name` has 1 to {LONGEST_NAME} letters and digits of ASCII, `.`, `_`, `:`, `-` and spaces between them"
+            );
+            return self.fault(node, text);
+        }
+        Some(name)
     }
 
     fn text(&mut self, members: &[(String, Node)], field: &str) -> Option<String> {

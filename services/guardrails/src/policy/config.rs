@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, Match, MatchKind};
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use super::Pattern;
+use super::{Pattern, pattern};
 use crate::fold::Folded;
 use crate::kind::Kinds;
+use crate::work::Work;
+
+/// Faults of a schema that are told, and how much of each.
+const MOST_FAULTS: usize = 20;
+const LONGEST_FAULT: usize = 240;
 
 /// The configuration of a check.
 #[derive(Debug, Clone)]
@@ -77,22 +82,27 @@ impl Denylist {
         Some(Self { beginnings: builder.ok()?, terms: Arc::new(terms), whole_words })
     }
 
-    /// Where terms occur in a piece of folded text.
-    pub(crate) fn find(&self, piece: &str) -> Vec<(usize, usize)> {
+    /// Where terms occur in a piece of folded text. Each beginning costs a look at all terms that begin so. `None`: it is
+    /// too much.
+    pub(crate) fn find(&self, piece: &str, work: &mut Work) -> Option<Vec<(usize, usize)>> {
         let mut found = Vec::new();
         let mut look = |beginning: Match| {
             let start = beginning.start();
             let terms = self.terms.get(beginning.pattern().as_usize()).map(Vec::as_slice).unwrap_or_default();
+            if !work.spend(terms.len()) {
+                return false;
+            }
             let ends = terms.iter().filter_map(|(length, term)| goes_on(piece, start + length, term.get(1..)?));
             let whole = |end: &usize| !self.whole_words || stands_alone(piece, start, *end);
             found.extend(ends.filter(whole).max().map(|end| (start, end)));
+            true
         };
-        if self.whole_words {
-            self.beginnings.find_iter(piece).for_each(&mut look);
+        let finished = if self.whole_words {
+            self.beginnings.find_iter(piece).all(&mut look)
         } else {
-            self.beginnings.find_overlapping_iter(piece).for_each(&mut look);
-        }
-        found
+            self.beginnings.find_overlapping_iter(piece).all(&mut look)
+        };
+        finished.then_some(found)
     }
 }
 
@@ -151,13 +161,29 @@ fn spellings(word: &str) -> Vec<String> {
     all
 }
 
-/// Compiles a schema as schemas of functions are: no references to elsewhere, patterns on a linear engine.
-pub(super) fn schema(schema: &Value) -> Result<Arc<Validator>, String> {
-    jsonschema::options()
-        .with_pattern_options(PatternOptions::regex())
-        .build(schema)
-        .map(Arc::new)
-        .map_err(|error| format!("the schema is not valid: {error} (at `{}`)", error.instance_path()))
+/// Compiles a schema as schemas of functions are: no references to elsewhere, patterns on a linear engine, each as large as
+/// a pattern may be. Else everything that is wrong with it, with the place in the schema.
+pub(super) fn schema(schema: &Value) -> Result<Arc<Validator>, Vec<(String, String)>> {
+    let patterns = PatternOptions::regex().size_limit(pattern::LARGEST).dfa_size_limit(4 * pattern::LARGEST);
+    let built = jsonschema::options().with_pattern_options(patterns).build(schema);
+    built.map(Arc::new).map_err(|error| {
+        let told = |error: &ValidationError<'_>| {
+            let text: String = error.to_string().chars().take(LONGEST_FAULT).collect();
+            (error.instance_path().to_string(), format!("the schema is not valid: {text}"))
+        };
+        let all: Vec<_> = meta_faults(schema, told);
+        if all.is_empty() { vec![told(&error)] } else { all }
+    })
+}
+
+/// What the schema of schemas says; nothing of a schema that is written for one that we do not know.
+fn meta_faults<T>(schema: &Value, told: impl Fn(&ValidationError<'_>) -> T) -> Vec<T> {
+    let dialect = schema.get("$schema").map_or(Some(""), Value::as_str);
+    let known = dialect.is_some_and(|name| name.is_empty() || name.contains("://json-schema.org/draft"));
+    let validator = known.then(|| jsonschema::meta::validator_for(schema).ok()).flatten();
+    validator
+        .map(|meta| meta.iter_errors(schema).take(MOST_FAULTS).map(|error| told(&error)).collect())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -168,12 +194,14 @@ mod tests {
     fn terms_are_found_however_they_are_spaced() {
         let list = Denylist::new(&["Project Titan".to_owned(), "acme".to_owned()], true).unwrap();
         let text = "the PROJECT \n titan of Acme, not acmeist";
-        let found: Vec<_> = list.find(text).into_iter().map(|(start, end)| &text[start..end]).collect();
+        let found: Vec<_> =
+            list.find(text, &mut Work::default()).unwrap().into_iter().map(|(start, end)| &text[start..end]).collect();
         assert_eq!(found, ["PROJECT \n titan", "Acme"]);
         let list =
             Denylist::new(&["проект «титан»".to_owned(), "pro".to_owned(), "project x".to_owned()], false).unwrap();
         let text = "Проект \"ТИТАН\", professor, project  X";
-        let found: Vec<_> = list.find(text).into_iter().map(|(start, end)| &text[start..end]).collect();
+        let found: Vec<_> =
+            list.find(text, &mut Work::default()).unwrap().into_iter().map(|(start, end)| &text[start..end]).collect();
         assert_eq!(found, ["Проект \"ТИТАН\"", "pro", "pro", "project  X"]);
     }
 }

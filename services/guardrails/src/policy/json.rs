@@ -43,6 +43,19 @@ impl Node {
         }
     }
 
+    /// What a pointer leads to from here, or as far as it leads.
+    pub(super) fn below(&self, pointer: &str) -> &Self {
+        let Some(rest) = pointer.strip_prefix('/') else { return self };
+        let (first, behind) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+        let key = first.replace("~1", "/").replace("~0", "~");
+        let next = match &self.shape {
+            Shape::Object(members) => members.iter().find(|(name, _)| *name == key).map(|(_, node)| node),
+            Shape::List(items) => key.parse::<usize>().ok().and_then(|at| items.get(at)),
+            _ => None,
+        };
+        next.map_or(self, |next| next.below(behind))
+    }
+
     pub(super) fn value(&self) -> Value {
         match &self.shape {
             Shape::Null => Value::Null,

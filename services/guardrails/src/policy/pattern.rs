@@ -3,16 +3,20 @@
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
+use crate::work::Work;
+
 /// The longest pattern, in characters.
 const LONGEST: usize = 1024;
 /// The most that a compiled pattern may take, in bytes.
-const LARGEST: usize = 512 * 1024;
+pub(super) const LARGEST: usize = 512 * 1024;
 const DEEPEST: u32 = 24;
 
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     regex: Regex,
+    /// How far behind a match the search for it may have looked.
+    reach: usize,
 }
 
 impl Pattern {
@@ -55,13 +59,33 @@ impl Pattern {
             .map_err(|_| {
                 format!("the pattern needs more than {} KiB when compiled: use smaller repetitions", LARGEST / 1024)
             })?;
-        Ok(Self { regex })
+        let longest = hir.properties().maximum_len().unwrap_or(usize::MAX);
+        Ok(Self { regex, reach: if looks_ahead(&hir, false) { longest } else { 0 } })
     }
 
-    /// The places where the pattern matches in a piece of text. Searching on behind each match may look at the whole
-    /// piece again, which is why pieces are short.
-    pub(crate) fn find(&self, piece: &str) -> impl Iterator<Item = (usize, usize)> {
-        self.regex.find_iter(piece).map(|one| (one.start(), one.end()))
+    /// The places where the pattern matches in a piece of text; those that touch are one. Searching on behind each match
+    /// may look at what was looked at before, which is why pieces are short and why that is counted. False: it is too
+    /// much.
+    pub(crate) fn find(&self, piece: &str, work: &mut Work, mut found: impl FnMut(usize, usize)) -> bool {
+        let mut run: Option<(usize, usize)> = None;
+        for one in self.regex.find_iter(piece) {
+            let rest = piece.len() - one.start();
+            if !work.spend(self.reach.min(rest)) {
+                return false;
+            }
+            run = match run {
+                Some((start, end)) if end == one.start() => Some((start, one.end())),
+                Some((start, end)) => {
+                    found(start, end);
+                    Some((one.start(), one.end()))
+                }
+                None => Some((one.start(), one.end())),
+            };
+        }
+        if let Some((start, end)) = run {
+            found(start, end);
+        }
+        true
     }
 }
 
@@ -98,6 +122,40 @@ fn endless(hir: &Hir) -> bool {
     }
 }
 
+/// Repetitions up to this are not long.
+const SHORT: u32 = 16;
+
+/// Whether a search may look far behind the match that it gives: where a long repetition has to be followed by something,
+/// and there is a match without all of it. `avoidable`: this part of the pattern is such.
+fn looks_ahead(hir: &Hir, avoidable: bool) -> bool {
+    match hir.kind() {
+        HirKind::Repetition(repetition) => {
+            looks_ahead(&repetition.sub, avoidable || repetition.max != Some(1) || repetition.min == 0)
+        }
+        HirKind::Capture(capture) => looks_ahead(&capture.sub, avoidable),
+        HirKind::Alternation(parts) => parts.iter().any(|part| looks_ahead(part, true)),
+        HirKind::Concat(parts) => {
+            let open = |(at, part): (usize, &Hir)| is_long(part) && parts.iter().skip(at + 1).any(is_needed);
+            (avoidable && parts.iter().enumerate().any(open)) || parts.iter().any(|part| looks_ahead(part, avoidable))
+        }
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => false,
+    }
+}
+
+/// Whether a text without it is no match: also where it is a place only.
+fn is_needed(hir: &Hir) -> bool {
+    matches!(hir.kind(), HirKind::Look(_)) || hir.properties().minimum_len().is_none_or(|length| length > 0)
+}
+
+fn is_long(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Repetition(repetition) => repetition.max.is_none_or(|max| max > SHORT) || is_long(&repetition.sub),
+        HirKind::Capture(capture) => is_long(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(is_long),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,14 +180,31 @@ mod tests {
         assert!(Pattern::new("a", "q").is_err());
     }
 
+    fn found(pattern: &str, piece: &str) -> Vec<(usize, usize)> {
+        let mut all = Vec::new();
+        assert!(
+            Pattern::new(pattern, "i").unwrap().find(piece, &mut Work::default(), |start, end| all.push((start, end)))
+        );
+        all
+    }
+
     #[test]
     fn ordinary_patterns_are_taken() {
         for good in [r"(?:\w+\s)+end", r"PRJ-\d{4,6}", r"\bfoo.*bar\b", "(a|b)+", r"[A-Z]{2}\d+"] {
             assert!(Pattern::new(good, "gi").is_ok(), "{good}");
         }
-        assert_eq!(
-            Pattern::new("prj-[0-9]+", "i").unwrap().find("a PRJ-12 prj-3").collect::<Vec<_>>(),
-            [(2, 8), (9, 14)]
-        );
+        assert_eq!(found("prj-[0-9]+", "a PRJ-12 prj-3"), [(2, 8), (9, 14)]);
+        for (pattern, far) in [
+            (r"\w+", false),
+            (r"\d{4}", false),
+            (r"[a-z]+ [a-z]+", false),
+            (r"\b\S+ly\b", false),
+            (r".*[^A-Z]|[A-Z]", true),
+            (r"a(?:\w*b)?", true),
+            (r"[A-Z]{1,900}b|[A-Z]", true),
+        ] {
+            assert_eq!(Pattern::new(pattern, "").unwrap().reach > 0, far, "{pattern}");
+        }
+        assert_eq!(found("[a-z]", "abc de"), [(0, 3), (4, 6)], "what touches is one");
     }
 }

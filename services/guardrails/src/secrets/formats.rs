@@ -46,20 +46,8 @@ const fn format(prefix: &'static str, rule: &'static str, body: Body, fewest: us
 }
 
 /// Rules of clouds.
-pub(super) const CLOUDS: &[&str] = &[
-    "aws",
-    "google",
-    "azure",
-    "digitalocean",
-    "alibaba",
-    "tencent",
-    "ibm",
-    "oracle",
-    "cloudflare",
-    "heroku",
-    "scaleway",
-    "fly",
-];
+pub(super) const CLOUDS: &[&str] =
+    &["aws", "google", "azure", "digitalocean", "alibaba", "tencent", "cloudflare", "heroku", "scaleway", "fly"];
 
 pub(super) const FORMATS: &[Format] = &[
     format("AKIA", "aws", Body::Upper, 16, 16),
@@ -76,6 +64,7 @@ pub(super) const FORMATS: &[Format] = &[
     format("LTAI", "alibaba", Body::Plain, 12, 24),
     format("AKID", "tencent", Body::Plain, 32, 32),
     format("SCW", "scaleway", Body::Upper, 17, 17),
+    format("v1.0-", "cloudflare", Body::Word, 171, 171),
     format("fo1_", "fly", Body::Word, 40, 64),
     format("fm2_", "fly", Body::Base64, 80, 1024),
     format("HRKU-", "heroku", Body::Word, 36, 72),
@@ -164,4 +153,37 @@ static STARTING: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| {
 
 pub(super) fn starting(byte: u8) -> &'static [usize] {
     STARTING.get(byte as usize).map(Vec::as_slice).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secrets::keys;
+
+    /// As many characters of a body as are asked for, no two neighbours alike.
+    fn body(kind: Body, length: usize) -> String {
+        let alphabet: Vec<char> =
+            (' '..='~').filter(|one| kind.has(*one as u8) && one.is_ascii_alphanumeric()).collect();
+        (0..length).map(|at| alphabet[at * 7 % alphabet.len()]).collect()
+    }
+
+    #[test]
+    fn every_format_is_found_under_its_own_rule_and_not_when_it_is_too_short() {
+        for format in FORMATS {
+            let rules = |length: usize| -> Vec<&str> {
+                let text = format!("{}{}", format.prefix, body(format.body, length));
+                keys(&text).into_iter().map(|(.., rule)| rule).collect()
+            };
+            assert_eq!(rules(format.fewest), [format.rule], "{}", format.prefix);
+            assert_eq!(rules(format.most), [format.rule], "{}", format.prefix);
+            assert!(!rules(format.fewest - 1).contains(&format.rule), "{}", format.prefix);
+        }
+    }
+
+    #[test]
+    fn every_cloud_has_a_format() {
+        for cloud in CLOUDS {
+            assert!(FORMATS.iter().any(|format| format.rule == *cloud), "{cloud}");
+        }
+    }
 }

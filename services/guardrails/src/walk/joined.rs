@@ -15,6 +15,9 @@ const EDGE: usize = 128;
 /// So much is read at a time.
 const LONGEST: usize = 32 * 1024;
 
+/// Numbers that are printed in groups, and prove themselves.
+const NUMBERS: [Kind; 4] = [Kind::Card, Kind::Iban, Kind::Ssn, Kind::Itin];
+
 /// Where the texts of the list are among the leaves; made when it is needed.
 type Known = Option<HashMap<String, usize>>;
 
@@ -58,6 +61,14 @@ impl<'a> Walk<'a, '_> {
                 &mut known,
             );
         }
+        // Split between the groups of a number.
+        let numbers = NUMBERS.iter().filter(|kind| kinds.has(**kind)).fold(Kinds::NONE, |all, kind| all.with(*kind));
+        if numbers != Kinds::NONE {
+            for chain in texts.chunk_by(|left, right| counts_on(left.text, right.text)).filter(|chain| chain.len() > 1)
+            {
+                self.groups(chain, " ", numbers, first, &mut known);
+            }
+        }
         // Split between words.
         let judged = suspicious && kinds.has(Kind::Injection);
         if self.plan.pieces || judged {
@@ -85,7 +96,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn crossing(&mut self, whole: &str, items: &[Item<'_>], kinds: Kinds, first: usize, known: &mut Known) {
-        for spot in self.plan.spots_of(kinds, whole, 0).0 {
+        for spot in self.plan.spots_of(kinds, whole, 0, &mut self.work).0 {
             let from = items.partition_point(|item| item.start + item.length <= spot.start);
             let touched = || items.iter().skip(from).take_while(|item| item.start < spot.end);
             // What is in one text alone was found there.
@@ -139,6 +150,13 @@ fn goes_on(left: &str, right: &str) -> bool {
     let touching = end.len() == left.len() && start.len() == right.len();
     let part = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || b"@._-+/=:%'*".contains(&byte);
     (last.is_ascii_digit() && next.is_ascii_digit()) || (touching && part(last) && part(next))
+}
+
+/// Whether a number may go on, group by group.
+fn counts_on(left: &str, right: &str) -> bool {
+    let (end, start) = (left.trim_ascii_end(), right.trim_ascii_start());
+    let last = end.as_bytes().before(end.len());
+    last.is_ascii_digit() && start.as_bytes().at(0).is_ascii_digit()
 }
 
 fn join<'a>(items: &mut Vec<Item<'a>>, whole: &mut String, one: &Text<'a>, first: bool) {

@@ -1,6 +1,6 @@
 //! Each check with texts that it finds something in and texts that it leaves alone.
 
-use pleat_guardrails::{Guard, Policy, Side};
+use pleat_guardrails::{Guard, Policy, Session, Side};
 
 fn guard(check: &str) -> Guard {
     Guard::new(&Policy::parse(&format!(r#"{{"action":"warn","checks":[{check}]}}"#)).unwrap())
@@ -235,4 +235,20 @@ fn characters_that_hide_are_found() {
     finds(&guard, "a\u{202e}b", "unicode.bidi", "\u{202e}");
     finds(&guard, "log in at pаypal", "unicode.confusable", "pаypal");
     leaves(&guard, "naïve 日本語 привет 👩\u{200d}👧");
+}
+
+/// Ids as they are printed on cards and letters.
+#[test]
+fn printed_forms_of_ids_are_found() {
+    let guard = Guard::new(&Policy::parse(r#"{"action":"redact","checks":[{"type":"pii"}]}"#).unwrap());
+    for (text, expected) in [
+        ("NINO: AB 12 34 56 C.", "NINO: AB [NATIONAL_ID_1]."),
+        ("el DNI 12345678-Z, por favor", "el DNI [NATIONAL_ID_1], por favor"),
+        ("NIE X-1234567-L", "NIE [NATIONAL_ID_1]"),
+        ("part 12345678-A of it", "part 12345678-A of it"),
+        ("row BG 12 34 56 C", "row BG 12 34 56 C"),
+    ] {
+        let (found, _) = guard.inspect_text(Side::Input, text, &mut Session::new(b"k"));
+        assert_eq!(found, expected);
+    }
 }

@@ -115,3 +115,20 @@ fn hostile_texts_take_linear_time() {
         guard.inspect(Side::Input, &mut json!({ "text": text }), &mut Session::new(b"k"));
     }
 }
+
+/// Between its groups and within them.
+#[test]
+fn numbers_that_are_split_over_texts_are_found() {
+    let guard = Guard::new(&Policy::parse(r#"{"action":"redact","checks":[{"type":"pii"}]}"#).unwrap());
+    for (texts, expected) in [
+        (json!(["my card: 4111 1111", "1111 1111", "thanks"]), json!(["my card: [CARD_1]", "", "thanks"])),
+        (json!(["4111", "1111", "1111", "1111"]), json!(["[CARD_1]", "", "", ""])),
+        (json!(["41111111", "11111111"]), json!(["[CARD_1]", ""])),
+        (json!([{ "text": "4111 1111 11" }, { "text": "11 1111" }]), json!([{ "text": "[CARD_1]" }, { "text": "" }])),
+        (json!(["1, 2", "3, 4"]), json!(["1, 2", "3, 4"])),
+    ] {
+        let mut value = texts;
+        guard.inspect(Side::Input, &mut value, &mut Session::new(b"k"));
+        assert_eq!(value, expected);
+    }
+}

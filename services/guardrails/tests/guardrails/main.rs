@@ -8,3 +8,4 @@ mod evasion;
 mod policy;
 mod streams;
 mod values;
+mod work;

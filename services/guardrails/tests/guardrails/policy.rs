@@ -133,3 +133,78 @@ fn a_skill_replaces_the_types_that_it_names() {
         [(CheckType::Pii, Action::Warn), (CheckType::Unicode, Action::Warn)]
     );
 }
+
+#[test]
+fn the_name_of_a_check_fits_into_a_header() {
+    let named = |name: &str| {
+        faults(&json!({ "checks": [{ "type": "pii", "action": "warn", "name": name }] }).to_string()).len()
+    };
+    for good in ["projects", "Project X", "a.b_c:d-1", &"x".repeat(64)] {
+        assert_eq!(named(good), 0, "{good}");
+    }
+    for bad in ["", " x", "größe", "a, b", "a\nb", "\u{200b}", &"x".repeat(65)] {
+        assert_eq!(named(bad), 1, "{bad}");
+    }
+}
+
+#[test]
+fn a_policy_may_be_the_only_member() {
+    let inner = r#"{"action": "log", "checks": [{"type": "pii"}]}"#;
+    let wrapped = format!("{{\n  \"policy\": {inner}\n}}");
+    assert_eq!(Policy::parse(&wrapped).unwrap().checks().len(), 1);
+    assert_eq!((Policy::source(&wrapped), Policy::source(inner)), (inner, inner));
+    let bad = wrapped.replace("pii", "pi");
+    let told = faults(&bad);
+    assert!(told[0].starts_with("2:51: ") && told[0].contains("/checks/0/type"), "where it was written: {told:?}");
+    assert_eq!(faults(r#"{"policy": 1}"#).len(), 2, "the member is unknown, and there are no checks");
+}
+
+#[test]
+fn a_draft_can_be_tried_on_both_sides_at_once() {
+    let policy = Policy::parse(r#"{"action": "log", "checks": [{"type": "pii", "target": "output"}]}"#)
+        .unwrap()
+        .for_both_sides();
+    let guard = Guard::new(&policy);
+    assert!(!guard.is_idle(Side::Input) && !guard.is_idle(Side::Output));
+}
+
+/// What is shown to people is what holds.
+#[test]
+fn the_effective_policy_says_what_holds() {
+    let pii = json!({ "action": "warn", "mode": "shadow", "checks": [{ "type": "pii" }, { "type": "secrets", "action": "block" }] });
+    let off = json!({ "enabled": false, "action": "log", "checks": [{ "type": "pii" }] });
+    let own = json!({ "action": "redact", "checks": [{ "type": "pii" }] });
+    let alone = json!({ "inherit": false, "action": "redact", "checks": [{ "type": "url" }] });
+    let held = |policy: &Policy| -> Vec<_> {
+        policy.checks().iter().map(|one| (one.check(), one.action(), one.mode())).collect()
+    };
+    let read = |value: &serde_json::Value| Policy::parse(&value.to_string()).unwrap();
+    for default in [&pii, &off] {
+        for own in [&pii, &off, &own, &alone] {
+            let shown = Policy::effective(Some(own), Some(default));
+            assert_eq!(held(&read(&shown)), held(&read(own).over(&read(default))), "{shown}");
+        }
+        assert_eq!(held(&read(&Policy::effective(None, Some(default)))), held(&read(default)));
+    }
+    assert_eq!(Policy::effective(None, None), json!({ "checks": [] }));
+    assert_eq!(Policy::effective(Some(&own), None)["checks"][0]["action"], "redact");
+}
+
+#[test]
+fn all_faults_of_a_schema_are_told_where_they_are() {
+    let policy = |schema: serde_json::Value| {
+        json!({ "checks": [{ "type": "json-schema", "action": "log", "config": { "schema": schema } }] }).to_string()
+    };
+    let told =
+        faults(&policy(json!({ "type": "objekt", "properties": { "a": { "minLength": -1 } }, "required": "a" })));
+    let schema = "/checks/0/config/schema";
+    for place in ["/type", "/properties/a/minLength", "/required"] {
+        assert!(told.iter().any(|fault| fault.ends_with(&format!("(`{schema}{place}`)"))), "{place}: {told:#?}");
+    }
+    let huge = r"(?:[\p{L}\p{N}]{200}){200}";
+    for schema in [json!({ "pattern": huge }), json!({ "patternProperties": { huge: true } })] {
+        assert_eq!(faults(&policy(schema)).len(), 1, "as large as a pattern may be");
+    }
+    assert_eq!(faults(&policy(json!({ "$schema": "https://schemas.example/own", "type": 1 }))).len(), 1);
+    assert_eq!(faults(&policy(json!({ "pattern": "^[a-z]+$" }))).len(), 0);
+}

@@ -212,3 +212,21 @@ fn memory_stays_bounded() {
         assert!(held < 64 * 1024, "{held} bytes are held back");
     }
 }
+
+/// A picture between two texts ends neither the artifact nor what is counted of it.
+#[test]
+fn what_is_counted_is_counted_over_interruptions() {
+    let policy = r#"{"checks": [{"type": "pii", "action": "redact"},
+        {"type": "max-tokens", "action": "warn", "config": {"limit": 5}}]}"#;
+    let guard = Guard::new(&Policy::parse(policy).unwrap());
+    let mut session = Session::new(b"k");
+    let mut stream = guard.stream(Side::Output);
+    let mut out = stream.push("one two three jane@exam", &mut session);
+    out.push_str(&stream.interrupt(&mut session));
+    out.push('|');
+    out.push_str(&stream.push("ple.com four jane@example.com", &mut session));
+    let (rest, verdict) = stream.finish(&mut session);
+    out.push_str(&rest);
+    assert_eq!(out, "one two three jane@exam|ple.com four [EMAIL_1]");
+    assert_eq!(verdict.warnings(), ["max-tokens"]);
+}

@@ -1,14 +1,15 @@
 //! Row-level security: the second lock, tried with the first one open.
 
-use pleat_domain::{Grants, KeyLimits, Scope, Scopes, SettingName, SkillName, Usage, VersionHash};
-use pleat_store::{Change, NewIssuer, NewVersion, Once, Room, UsageRow, Written};
+use pleat_domain::{Grants, KeyLimits, Scope, Scopes, SettingName, SkillName, Task, TenantId, Usage, VersionHash};
+use pleat_store::{Change, DispatchRow, FindingRow, NewIssuer, NewVersion, Once, Room, UsageRow, Written};
 use sqlx::{AssertSqlSafe, PgConnection};
+use uuid::Uuid;
 
 use crate::platform::key;
 use crate::pushes::deliver;
 use crate::support::{Fixture, count, plain, raw, running, step, task};
 
-const TENANT_TABLES: [&str; 18] = [
+const TENANT_TABLES: [&str; 20] = [
     "api_keys",
     "jwt_issuers",
     "functions",
@@ -27,6 +28,8 @@ const TENANT_TABLES: [&str; 18] = [
     "usage",
     "push_configs",
     "push_deliveries",
+    "guard_findings",
+    "dispatches",
 ];
 
 async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
@@ -63,11 +66,55 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
         let (skill, day) = (SkillName::parse("echo").unwrap(), task.created_at.date());
         let usage = Usage { calls: 1, ..Usage::default() };
         fixture.store.add_usage(vec![UsageRow { tenant: tenant.id, day, skill, usage }]).await.unwrap();
+        fixture.store.add_findings(&[finding(tenant.id)]).await.unwrap();
+        fixture.store.add_dispatches(&[dispatch(tenant.id, &task)]).await.unwrap();
         handle.request_cancel(task.id).await.unwrap();
         deliver(&fixture.store, &handle, task.id).await;
         tenants.push(tenant);
     }
     tenants.try_into().unwrap()
+}
+
+fn finding(tenant: TenantId) -> FindingRow {
+    let word = || "x".to_owned();
+    FindingRow {
+        id: Uuid::now_v7(),
+        tenant,
+        task: None,
+        skill: word(),
+        caller: word(),
+        door: word(),
+        side: word(),
+        check: word(),
+        rule: word(),
+        action: word(),
+        severity: word(),
+        mode: word(),
+        pointer: word(),
+        hash: word(),
+        placeholder: None,
+    }
+}
+
+fn dispatch(tenant: TenantId, task: &Task) -> DispatchRow {
+    let word = || "x".to_owned();
+    DispatchRow {
+        id: Uuid::now_v7(),
+        tenant,
+        task: task.id,
+        verb: word(),
+        legacy_alias: None,
+        agent_card_id: None,
+        agent_url: word(),
+        skill_id: word(),
+        session_id: word(),
+        caller: word(),
+        outcome: word(),
+        error_code: None,
+        error_message: None,
+        duration_ms: 1,
+        emitted_at: task.created_at,
+    }
 }
 
 fn issuer(id: &str) -> NewIssuer {

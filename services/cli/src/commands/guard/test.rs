@@ -42,9 +42,9 @@ pub struct TestArgs {
     /// Measure the policy on labelled texts
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// Which side of a call it is taken for
-    #[arg(long, value_name = "SIDE", default_value = "input")]
-    side: SideName,
+    /// Which side of a call it is taken for; without it every check looks, whatever its target
+    #[arg(long, value_name = "SIDE")]
+    side: Option<SideName>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -54,10 +54,11 @@ enum SideName {
 }
 
 pub fn run(args: &TestArgs, context: &Context<'_>) -> Result<()> {
-    let guard = Guard::new(&sound(&args.policy)?.1);
-    let side = match args.side {
-        SideName::Input => Side::Input,
-        SideName::Output => Side::Output,
+    let (_, policy) = sound(&args.policy)?;
+    let (guard, side) = match args.side {
+        Some(SideName::Input) => (Guard::new(&policy), Side::Input),
+        Some(SideName::Output) => (Guard::new(&policy), Side::Output),
+        None => (Guard::new(&policy.for_both_sides()), Side::Input),
     };
     match &args.corpus {
         Some(path) => {

@@ -1,7 +1,7 @@
 //! Guardrails: policies as they were written, and findings, which never carry the value.
 
 use pleat_domain::timestamp;
-use pleat_engine::{FindingRow, GuardAction, PolicyRow, Replayed};
+use pleat_engine::{FindingRow, GuardAction, PolicyRow, Replayed, SkillPolicy};
 use serde::Serialize;
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -25,6 +25,24 @@ impl From<PolicyRow> for PolicyView {
             updated_at: timestamp::format(row.updated_at),
             updated_by: row.updated_by,
         }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SkillPolicyView {
+    pub(crate) skill: String,
+    /// `skill`, `function` (its manifest) or `default`; `null` where no policy holds.
+    pub(crate) from: Option<&'static str>,
+    /// The skill's or the function's own.
+    pub(crate) policy: Option<Value>,
+    /// All that is checked, with what the default adds.
+    pub(crate) effective: Value,
+}
+
+impl From<SkillPolicy> for SkillPolicyView {
+    fn from(policy: SkillPolicy) -> Self {
+        let SkillPolicy { skill, from, policy, effective } = policy;
+        Self { skill: skill.to_string(), from, policy, effective }
     }
 }
 

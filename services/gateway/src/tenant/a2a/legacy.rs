@@ -100,7 +100,7 @@ async fn subscribe(
             (task, events)
         }
     };
-    Ok(stream(request.id.clone(), Codec::new(TaskHeader::of(&task)), events, 0))
+    Ok(warned(stream(request.id.clone(), Codec::new(TaskHeader::of(&task)), events, 0), &task))
 }
 
 fn sending(params: SendParams) -> Sending {
@@ -134,10 +134,11 @@ async fn resubscribe(
 }
 
 fn answer(request: &Request, task: &Task, history_length: Option<u32>) -> Response {
-    match task.door {
+    let answer = match task.door {
         Door::A2a01 => json(jsonrpc::response(&request.id, &task_json(task, history_length))),
         _ => json(jsonrpc::response(&request.id, &TaskView::new(Dialect::V03, task, Show::whole(history_length)))),
-    }
+    };
+    warned(answer, task)
 }
 
 fn stream(id: Raw, mut codec: Codec, events: EventStream, seen: u32) -> Response {

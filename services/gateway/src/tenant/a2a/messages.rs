@@ -85,7 +85,7 @@ async fn stream(
             (task.before_events(), one_turn(app.engine.events(&tenant, &task, 0, Until::TurnEnds)))
         }
     };
-    Ok(wire.stream(&first, Some((&first, show)), events))
+    Ok(warned(wire.stream(&first, Some((&first, show)), events), &first))
 }
 
 fn sending(params: SendParams, wire: &Wire) -> Sending {
@@ -101,7 +101,7 @@ fn sending(params: SendParams, wire: &Wire) -> Sending {
 
 async fn get(app: &App, visitor: &Visitor, params: &TaskParams, wire: &Wire) -> Result<Response, Problem> {
     let task = app.engine.current_task(&visitor.site.tenant, &visitor.principal, &params.id).await?;
-    Ok(wire.result(&TaskView::new(wire.dialect(), &task, Show::whole(params.history_length))))
+    Ok(warned(wire.result(&TaskView::new(wire.dialect(), &task, Show::whole(params.history_length))), &task))
 }
 
 async fn cancel(app: &App, visitor: &Visitor, params: &TaskParams, wire: &Wire) -> Result<Response, Problem> {

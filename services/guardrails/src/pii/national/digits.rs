@@ -279,3 +279,79 @@ fn cnp(digits: &Digits) -> bool {
     let rest = weighted(digits.values(), &[2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
     (if rest == 10 { 1 } else { rest }) == u32::from(digits.at(12)) && day(digits.number(3..5), digits.number(5..7))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One number for each rule, as registers and textbooks print them.
+    const SAMPLES: &[(&str, &str)] = &[
+        ("br-cpf", "390.533.447-05"),
+        ("br-cnpj", "16.727.230/0001-97"),
+        ("ch-ahv", "756.9217.0769.85"),
+        ("ca-sin", "123-456-782"),
+        ("in-aadhaar", "2341 2341 2346"),
+        ("kr-rrn", "960121-3013691"),
+        ("se-personnummer", "880320-0016"),
+        ("se-personnummer", "19880320-0016"),
+        ("cz-rodne-cislo", "710319/2745"),
+        ("ar-cuit", "20-05536168-2"),
+        ("cl-rut", "76.086.428-5"),
+        ("ru-snils", "112-233-445 95"),
+        ("th-tnin", "1-2345-67890-12-1"),
+        ("fr-nir", "2 95 10 99 126 111 93"),
+        ("au-abn", "83 914 571 673"),
+        ("de-tax-id", "36 574 261 809"),
+        ("no-fodselsnummer", "151086 95088"),
+        ("cn-resident-id", "360426199101010071"),
+        ("nl-bsn", "111222333"),
+        ("au-tfn", "123456782"),
+        ("us-routing", "111000025"),
+        ("il-id", "039337423"),
+        ("uk-nhs", "9434765870"),
+        ("us-npi", "1234567893"),
+        ("bg-egn", "7523169263"),
+        ("pl-nip", "8567346215"),
+        ("ru-inn", "7707083893"),
+        ("dk-cpr", "2110625629"),
+        ("au-medicare", "2123456701"),
+        ("pl-pesel", "44051401359"),
+        ("tr-tckn", "17291716060"),
+        ("ee-isikukood", "36805280109"),
+        ("hr-oib", "33392005961"),
+        ("jp-my-number", "123456789018"),
+        ("za-id", "7503305044089"),
+        ("ro-cnp", "1630615123457"),
+    ];
+
+    /// The digit that the others decide, and where nothing does, one of the month.
+    fn checked(rule: &str, length: usize) -> usize {
+        match rule {
+            "dk-cpr" => 2,
+            "au-medicare" => 8,
+            _ => length - 1,
+        }
+    }
+
+    fn digits(number: &str) -> String {
+        number.chars().filter(char::is_ascii_digit).collect()
+    }
+
+    #[test]
+    fn every_rule_tells_a_right_number_from_a_wrong_one() {
+        let written = FORMATTED.iter().map(|(rule, form, check)| {
+            (*rule, form.chars().filter(|one| *one == '#' || one.is_ascii_digit()).count(), *check)
+        });
+        for (rule, length, check) in written.chain(ASKED.iter().copied()) {
+            let sample = SAMPLES.iter().find(|(of, number)| *of == rule && digits(number).len() == length);
+            let (_, number) = sample.unwrap_or_else(|| panic!("{rule} of {length} digits has no sample"));
+            let right = digits(number);
+            assert!(check(&Digits::of(&right)), "{rule}: {number}");
+            let mut wrong = right.into_bytes();
+            let place = checked(rule, length);
+            wrong[place] = if wrong[place] == b'9' { b'0' } else { wrong[place] + 1 };
+            let wrong = String::from_utf8(wrong).unwrap();
+            assert!(!check(&Digits::of(&wrong)), "{rule}: {wrong}");
+        }
+    }
+}

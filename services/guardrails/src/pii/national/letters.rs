@@ -1,6 +1,6 @@
 //! Numbers that have letters in them: their form tells more, and most have a check letter besides.
 
-use crate::scan::{Digits, Peek};
+use crate::scan::{Digits, Peek, Region};
 
 pub(crate) const LONGEST: usize = 20;
 const ALPHABET: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -37,6 +37,36 @@ pub(super) fn finnish(text: &str, start: usize) -> Option<usize> {
     let check = b"0123456789ABCDEFHJKLMNPRSTUVWXY".get(usize::try_from(digits.number(0..9) % 31).ok()?)?;
     let born = (1..=31).contains(&digits.number(0..2)) && (1..=12).contains(&digits.number(2..4));
     (born && bytes.at(10).to_ascii_uppercase() == *check).then_some(11)
+}
+
+/// Ids as they are printed: `12345678-Z`, `X-1234567-L`, and `AB 12 34 56 C`, of which the first letters may have left
+/// already. Gives from where to where, over how many groups.
+pub(super) fn printed(region: &Region<'_>, first: usize) -> Option<(usize, usize, usize, &'static str)> {
+    let (group, bytes) = (region.group(first), region.text.as_bytes());
+    let count = if group.len() == 2 { 3 } else { 1 };
+    let (start, end) = (group.start, region.group(first + count - 1).end);
+    let last = bytes.at(end + 1).to_ascii_uppercase();
+    let sign = if count == 3 { b' ' } else { b'-' };
+    let closed = bytes.at(end) == sign && last.is_ascii_uppercase() && !bytes.at(end + 2).is_ascii_alphanumeric();
+    if !closed || first + count > region.groups.len() {
+        return None;
+    }
+    let stands_alone = |at: usize| !bytes.before(at).is_ascii_alphanumeric() && bytes.before(at) != b'-';
+    let digits: String = region.span(first, count).chars().filter(char::is_ascii_digit).collect();
+    let before = |length: usize| {
+        let from = start.checked_sub(length + 1).filter(|from| stands_alone(*from))?;
+        (bytes.before(start) == sign).then(|| region.text.get(from..start - 1))?.map(str::to_ascii_uppercase)
+    };
+    let with = |letters: &str| format!("{letters}{digits}{}", char::from(last));
+    match (group.len(), count) {
+        (8, _) if stands_alone(start) && dni(&with("")) => Some((start, end + 2, 1, "es-dni")),
+        (7, _) if nie(&with(&before(1)?)) => Some((start - 2, end + 2, 1, "es-nie")),
+        (2, 3) if digits.len() == 6 && region.separated_by(first, 3, " ") => {
+            let letters = before(2).filter(|letters| letters.bytes().all(|byte| byte.is_ascii_uppercase()))?;
+            nino(&with(&letters)).then_some((start, end + 2, 3, "uk-nino"))
+        }
+        _ => None,
+    }
 }
 
 fn number(text: &str, range: std::ops::Range<usize>) -> u64 {
@@ -168,12 +198,28 @@ mod tests {
             ("27AAPFU0939F1ZV", "in-gstin"),
             ("11010519491231002X", "cn-resident-id"),
             ("65180539W001", "de-pension"),
+            ("T1234567J", "sg-nric"),
+            ("F1234567N", "sg-nric"),
+            ("G1234567X", "sg-nric"),
+            ("ABCPE1234F", "in-pan"),
+            ("HEGG560427MVZRRL04", "mx-curp"),
         ] {
             assert_eq!(lettered(id, id.len(), false), Some((id.len(), rule)), "{id}");
         }
-        for id in
-            ["12345678A", "X1234567A", "RSSMRA85T10A562T", "27AAPFU0939F1ZW", "AB123456Z", "BG123456A", "abcdefgh1"]
-        {
+        for id in [
+            "12345678A",
+            "X1234567A",
+            "RSSMRA85T10A562T",
+            "27AAPFU0939F1ZW",
+            "AB123456Z",
+            "BG123456A",
+            "abcdefgh1",
+            "T1234567K",
+            "ABCDE1234F",
+            "HEGG560427MVZRRL05",
+            "65180539W002",
+            "11010519491231003X",
+        ] {
             assert_eq!(lettered(id, id.len(), false), None, "{id}");
         }
         assert_eq!(finnish("131052-308T", 0), Some(11));
