@@ -55,6 +55,9 @@ pub(crate) fn value_behind(text: &str, start: usize, run: &str, context: &Contex
         let says = context.hinted(class) && start_of_run == 0;
         let assigned = between.contains([':', '=']) || between.contains(" is ") || between.contains(" ist ");
         if says || assigned {
+            if is_redacted(run) {
+                return None;
+            }
             let skipped = run.bytes().take_while(|byte| matches!(byte, b'\'' | b'(' | b'[')).count();
             return judge(run, skipped, class);
         }
@@ -101,6 +104,16 @@ fn judge(run: &str, start: usize, classes: Classes) -> Option<Value> {
     (classes & (SECRET | PASSWORD) != 0 && random).then_some((start, end, Kind::ApiKey, "generic-key"))
 }
 
+/// `[PASSWORD_1]`: something was found here before.
+fn is_redacted(run: &str) -> bool {
+    let inner = run.trim_start_matches(['\'', '(']).strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let parts = inner.and_then(|(label, _)| label.rsplit_once('_'));
+    parts.is_some_and(|(label, number)| {
+        let is_label = !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        is_label && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
 /// What stands where a secret belongs, and is none: `${TOKEN}`, `****`, `[PASSWORD_1]`, `https://…`.
 fn placeholder(value: &str) -> bool {
     let starts =
@@ -114,6 +127,12 @@ fn placeholder(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_redacted_is_known() {
+        assert!(["[PASSWORD_1]", "'[API_KEY_12]'", "([PASSWORD_3])!"].into_iter().all(is_redacted));
+        assert!(!["[hunter2x9]", "[Pass_1]", "[PASSWORD]", "PASSWORD_1", "[_1]"].into_iter().any(is_redacted));
+    }
 
     #[test]
     fn values_behind_names_are_found() {
