@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(other.placeholder(Kind::Email, "a"), "[EMAIL_1]");
         assert_eq!(one.numbering().seen.len(), 1, "each keeps what it has met itself");
         let later = SharedNumbering::default();
-        [&one, &other].map(|session| later.take_in(session.numbering()));
+        [&one, &other].into_iter().for_each(|session| later.take_in(session.numbering()));
         let mut third = Session::new(b"key");
         third.share(&later);
         assert_eq!(third.placeholder(Kind::Email, "b"), "[EMAIL_2]");

@@ -35,8 +35,9 @@ async fn left_behind(url: &str) {
     let server = TestServer::start_on(StoreConfig::new(url), |_| {}, |_| {}).await;
     server.engine.check_master_key().await.expect("the first start sets it");
     server.put("/secrets/API_KEY", "s3cret").await;
-    server.deploy_echo().await;
-    assert_eq!(server.http(&server.invoke, "echo", json!(1)).await.0, 200);
+    // One that may not run again.
+    server.deploy_probe().await;
+    assert_eq!(server.http(&server.invoke, "probe", json!({ "do": "sleep", "ms": 1 })).await.0, 200);
     // The store alone: the sandbox is shared with other tests.
     server.store.close().await;
     let lost = "UPDATE tasks SET state = 1, lease_owner = '00000000-0000-0000-0000-000000000000';

@@ -29,9 +29,10 @@ async fn two_subjects_never_share_a_task() {
             _ => assert_eq!(answer, random, "{subject:?}"),
         }
     }
-    for other in [&server.invoke, ""] {
-        assert_eq!(get(other, task).await, random, "{other}");
-    }
+    assert_eq!(get(&server.invoke, task).await, random);
+    // Nothing is public here: who has no key is asked for one, whatever the task.
+    let nobody = get("", task).await;
+    assert_eq!((nobody.0, &nobody), (401, &get("", "task_00000000000070008000000000000000").await));
 }
 
 #[tokio::test]

@@ -191,6 +191,7 @@ impl Driver {
     }
 }
 
+#[expect(clippy::result_large_err, reason = "what the machine of a run takes, once for each step")]
 fn outcome(task: &Task) -> Result<Raw, Failure> {
     if task.state == TaskState::Completed { Ok(value_of(task)) } else { Err(journal::failure_of(task)) }
 }

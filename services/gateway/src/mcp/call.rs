@@ -171,7 +171,7 @@ async fn follows(
         }
     }
     let telling = Telling { exchange, task: recorded.id, hearing, end, leaving, noted: false };
-    Ok(Reply::Stream(telling.response()).about(&recorded))
+    Ok(Reply::Stream(telling.response()).about(recorded))
 }
 
 /// The request as a cancel names it.
