@@ -48,26 +48,6 @@ async fn progress_goes_up_and_comes_before_the_result() {
     }
 }
 
-/// A pipeline says how far it is, step by step.
-#[tokio::test]
-async fn a_pipeline_tells_its_progress() {
-    let server = TestServer::start().await;
-    server.deploy("talker.js", TALKER, "&visibility=public").await;
-    let steps = "name: thrice\nsteps:\n  - {id: a, tool_name: talker}\n  - {id: b, tool_name: talker}\n  - {id: c, tool_name: talker}\n";
-    let define =
-        server.client.post(format!("{}/api/v1/tenants/acme/pipelines?activate=true&visibility=public", server.url));
-    let defined = define.bearer_auth(&server.deploy).header("content-type", "application/yaml").body(steps).send();
-    assert_eq!(defined.await.unwrap().status(), 201);
-    let params = json!({ "name": "pipeline_thrice", "_meta": { "progressToken": "p1" } });
-    let session = Client::open(&server, json!({})).await;
-    let messages = session.stream("tools/call", params).await.all().await;
-    let progress = messages.iter().filter(|message| message["method"] == "notifications/progress");
-    let seen: Vec<_> = progress.map(|one| one["params"].clone()).filter(|one| one["total"] == 3).collect();
-    for (over, note) in [(1, "step 1 of 3"), (2, "step 2 of 3")] {
-        assert!(seen.iter().any(|one| one["progress"] == over && one["message"] == note), "{messages:?}");
-    }
-}
-
 #[tokio::test]
 async fn logs_come_at_the_level_that_was_asked_for() {
     let server = TestServer::start().await;
