@@ -76,5 +76,7 @@ async fn a_call_that_runs_again_is_asked_for_again() {
 async fn a_call_that_may_not_run_again_ends_as_blocked() {
     let (told, last) = taken_over("stubborn", json!({}), true).await;
     assert!(last.contains("blocked"), "{last}");
-    assert_eq!(told, ["pre stubborn null", r#"error stubborn "blocked""#]);
+    // Two nodes may take it up one after the other, and both ask.
+    let expected = ["pre stubborn null", r#"error stubborn "blocked""#];
+    assert!(told.chunks(2).all(|asked| asked == expected), "{told:?}");
 }
