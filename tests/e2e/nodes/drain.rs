@@ -43,7 +43,9 @@ async fn a_node_that_is_told_to_stop_finishes_hands_back_and_says_so() {
     let (finished, ended, moved) = tokio::time::timeout(PATIENCE, streams).await.expect("streams end");
     assert_eq!(finished.last().unwrap().data["result"]["status"]["state"], "completed", "{finished:?}");
     assert!(ended.last().unwrap().data.to_string().contains("node_lost"), "{ended:?}");
-    assert!(moved.iter().all(|frame| frame.data["result"]["final"] != true), "it has not ended: {moved:?}");
+    // It ends at the other node, which may be soon enough to be told of here.
+    let mut ends = moved.iter().map(|frame| &frame.data["result"]).filter(|event| event["final"] == true);
+    assert!(ends.all(|event| event["status"]["state"] == "completed"), "it has not ended here: {moved:?}");
     let (project, status, _) = cluster.nodes.remove(1).server.ended().await;
     assert_eq!(status.code(), Some(0), "{}", project.log());
 
