@@ -15,7 +15,8 @@ use crate::harness::{binary, pleat, root};
 /// For a whole page on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Ends what a session left running in the background, and waits for it: it has a database to stop.
+/// Ends what a session left running in the background, and waits for it: it has a database to stop. For bash: not every
+/// shell can tell a whole group.
 const END: &str = r#"
 kill -TERM -- "-$1" 2> /dev/null || exit 0
 tries=0
@@ -90,7 +91,7 @@ async fn bash(directory: &Path) -> (bool, String) {
     let mut child = tokio::process::Command::from(command).spawn().expect("bash runs");
     let group = child.id().expect("it runs");
     let ended = tokio::time::timeout(PATIENCE, child.wait()).await;
-    let end = std::process::Command::new("/bin/sh").args(["-c", END, "sh", &group.to_string()]).status();
+    let end = std::process::Command::new("bash").args(["-c", END, "bash", &group.to_string()]).status();
     assert!(end.expect("a shell").success(), "what the session started has ended");
     let well = ended.is_ok_and(|status| status.expect("it can be waited for").success());
     (well, std::fs::read_to_string(&printed).unwrap_or_default())
