@@ -102,7 +102,9 @@ struct Key {
 impl KeySet {
     /// Keys that are for something else are passed over, as sets often hold some.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, BadKeySet> {
-        let document: Document = serde_json::from_slice(bytes).map_err(|_| BadKeySet::Malformed)?;
+        // JSON is text, also where nobody looks: what is passed over would be read whatever its bytes are.
+        let text = std::str::from_utf8(bytes).map_err(|_| BadKeySet::Malformed)?;
+        let document: Document = serde_json::from_str(text).map_err(|_| BadKeySet::Malformed)?;
         if document.keys.len() > MOST_KEYS {
             return Err(BadKeySet::TooMany);
         }
