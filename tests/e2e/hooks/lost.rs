@@ -76,7 +76,7 @@ async fn a_call_that_runs_again_is_asked_for_again() {
 async fn a_call_that_may_not_run_again_ends_as_blocked() {
     let (told, last) = taken_over("stubborn", json!({}), true).await;
     assert!(last.contains("blocked"), "{last}");
-    // Two nodes may take it up one after the other, and both ask.
+    // Hooks are asked before the end is recorded: where recording fails, it is claimed and they are asked once more.
     let expected = ["pre stubborn null", r#"error stubborn "blocked""#];
-    assert!(told.chunks(2).all(|asked| asked == expected), "{told:?}");
+    assert!(!told.is_empty() && told.chunks(2).all(|asked| asked == expected), "{told:?}");
 }
