@@ -3,8 +3,10 @@
 //! A derived struct would say less, would also read from an array, and cannot tell `null` from nothing. An optional
 //! member that is `null` counts as absent. The text must have passed `json::check`.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -19,21 +21,21 @@ const LIST_MOST: usize = 100;
 
 pub(crate) struct Fields<'a> {
     pointer: String,
-    entries: BTreeMap<String, &'a RawValue>,
+    entries: Entries<'a>,
 }
 
 impl<'a> Fields<'a> {
     /// `name` is what the fault calls the thing that should have been an object.
     pub fn read(raw: &'a RawValue, name: &str, pointer: String) -> Result<Self, InvalidParams> {
-        match Self::try_read(raw, &pointer) {
-            Some(fields) => Ok(fields),
-            None => Err(InvalidParams::new(format!("`{name}` must be an object"), pointer)),
+        match serde_json::from_str(raw.get()) {
+            Ok(entries) => Ok(Self { pointer, entries }),
+            Err(_) => Err(InvalidParams::new(format!("`{name}` must be an object"), pointer)),
         }
     }
 
     /// Those of an object that was left out.
     pub fn none() -> Self {
-        Self { pointer: String::new(), entries: BTreeMap::new() }
+        Self { pointer: String::new(), entries: Entries(Vec::new()) }
     }
 
     pub fn try_read(raw: &'a RawValue, pointer: &str) -> Option<Self> {
@@ -43,7 +45,7 @@ impl<'a> Fields<'a> {
 
     /// The member's text, `null` included.
     pub fn present(&self, name: &str) -> Option<&'a RawValue> {
-        self.entries.get(name).copied()
+        self.entries.0.iter().find(|(key, _)| key == name).map(|(_, raw)| *raw)
     }
 
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
@@ -130,6 +132,36 @@ impl<'a> Fields<'a> {
     fn parsed<T: serde::de::DeserializeOwned>(&self, name: &str, must: &str) -> Result<Option<T>, InvalidParams> {
         let parse = |raw: &RawValue| serde_json::from_str(raw.get()).map_err(|_| self.invalid(name, must));
         self.get(name).map(parse).transpose()
+    }
+}
+
+/// The members as they come. There are few, and to look through them costs less than to put them in order.
+struct Entries<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+#[derive(serde::Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Entries<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Collecting)
+    }
+}
+
+struct Collecting;
+
+impl<'de> Visitor<'de> for Collecting {
+    type Value = Entries<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Entries<'de>, A::Error> {
+        let mut entries = Vec::new();
+        while let Some((Key(key), value)) = members.next_entry()? {
+            entries.push((key, value));
+        }
+        Ok(Entries(entries))
     }
 }
 

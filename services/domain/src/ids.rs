@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -38,7 +39,8 @@ impl TaskId {
 
 impl fmt::Display for TaskId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "task_{}", self.0.simple())
+        // In one piece: text that grows is allocated more than once, and ids are written with every answer.
+        with_prefix(b"task_", self.0, |text| formatter.write_str(text))
     }
 }
 
@@ -120,7 +122,7 @@ impl<'de> Deserialize<'de> for TaskId {
 /// Groups tasks of one conversation. Clients may choose it; at most 256 bytes, no control characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct ContextId(String);
+pub struct ContextId(Arc<str>);
 
 /// The text cannot be a context id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -130,12 +132,17 @@ pub struct BadContextId;
 impl ContextId {
     /// A fresh context, for a message that names none.
     pub fn fresh() -> Self {
-        Self(Uuid::now_v7().simple().to_string())
+        Self(Uuid::now_v7().simple().to_string().into())
     }
 
     /// The context a task is in when its message names none: derived from the task, so that nothing is stored twice.
     pub fn of_task(task: TaskId) -> Self {
-        Self(format!("ctx_{}", task.as_uuid().simple()))
+        with_prefix(b"ctx_", task.as_uuid(), |text| Self(text.into()))
+    }
+
+    /// Whether it is the one that follows from the task.
+    pub fn is_of_task(&self, task: TaskId) -> bool {
+        with_prefix(b"ctx_", task.as_uuid(), |text| *self.0 == *text)
     }
 
     pub fn as_str(&self) -> &str {
@@ -148,14 +155,25 @@ impl TryFrom<String> for ContextId {
 
     fn try_from(text: String) -> Result<Self, BadContextId> {
         let fits = !text.is_empty() && text.len() <= 256 && !text.chars().any(char::is_control);
-        if fits { Ok(Self(text)) } else { Err(BadContextId) }
+        if fits { Ok(Self(text.into())) } else { Err(BadContextId) }
     }
 }
 
 impl From<ContextId> for String {
     fn from(context: ContextId) -> Self {
-        context.0
+        context.0.as_ref().to_owned()
     }
+}
+
+/// The text of an id: a short prefix and 32 hex digits.
+fn with_prefix<T>(prefix: &[u8], id: Uuid, then: impl FnOnce(&str) -> T) -> T {
+    let mut text = [0; 40];
+    let length = prefix.len() + uuid::fmt::Simple::LENGTH;
+    if let Some((head, rest)) = text.split_at_mut_checked(prefix.len()) {
+        head.copy_from_slice(prefix);
+        id.simple().encode_lower(rest);
+    }
+    then(text.get(..length).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default())
 }
 
 /// The SHA-256 of what was deployed: versions are immutable and content-addressed.

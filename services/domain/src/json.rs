@@ -4,6 +4,7 @@
 //! about what it says; it also nests up to 128 deep. Here a duplicate key, too deep a nesting and too many values
 //! are faults, and payloads can then travel as raw text.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -131,12 +132,11 @@ impl<'de> Visitor<'de> for Node<'_> {
             return self.fail(JsonFault::TooDeep);
         }
         let depth = self.depth + 1;
-        let mut seen = HashSet::new();
+        let mut seen = Seen::default();
         while let Some(Key(key)) = entries.next_key()? {
-            if seen.contains(&key) {
+            if let Some(key) = seen.twice(key) {
                 return self.fail(JsonFault::DuplicateKey(key.chars().take(80).collect()));
             }
-            seen.insert(key);
             entries.next_value_seed(Node { depth, state: self.state })?;
         }
         Ok(())
@@ -144,7 +144,35 @@ impl<'de> Visitor<'de> for Node<'_> {
 }
 
 #[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// How many keys are compared one by one: most objects have no more, and need no table for them.
+const FEW: usize = 8;
+
+/// The keys of one object.
+#[derive(Default)]
+struct Seen<'a> {
+    few: [Option<Cow<'a, str>>; FEW],
+    count: usize,
+    many: HashSet<Cow<'a, str>>,
+}
+
+impl<'a> Seen<'a> {
+    /// Gives a key back that was there before.
+    fn twice(&mut self, key: Cow<'a, str>) -> Option<Cow<'a, str>> {
+        if self.few.iter().take(self.count).flatten().any(|other| *other == key) || self.many.contains(&key) {
+            return Some(key);
+        }
+        match self.few.get_mut(self.count) {
+            Some(place) => {
+                *place = Some(key);
+                self.count += 1;
+            }
+            None => drop(self.many.insert(key)),
+        }
+        None
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -161,6 +189,18 @@ mod tests {
     #[test]
     fn equal_keys_are_refused_however_they_are_spelled() {
         assert_eq!(check(br#"{"a":1,"b":{"x":1,"\u0078":2}}"#), Err(JsonFault::DuplicateKey("x".into())));
+    }
+
+    #[test]
+    fn equal_keys_are_found_among_few_and_among_many() {
+        for count in [1, FEW - 1, FEW, FEW + 1, 100] {
+            let keys = (0..count).map(|key| format!("\"k{key}\":0")).collect::<Vec<_>>().join(",");
+            assert_eq!(check(format!("{{{keys}}}").as_bytes()), Ok(()), "{count}");
+            for twice in [0, count / 2, count - 1] {
+                let again = format!("{{{keys},\"k{twice}\":1}}");
+                assert_eq!(check(again.as_bytes()), Err(JsonFault::DuplicateKey(format!("k{twice}"))), "{count}");
+            }
+        }
     }
 
     #[test]

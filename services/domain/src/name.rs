@@ -1,13 +1,14 @@
 //! Names of skills: one alphabet that URLs, cards and model APIs all accept.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 /// The name of a skill: a function's, `[a-z0-9][a-z0-9_-]{0,62}` and not reserved, or `pipeline:` and such a name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct SkillName(String);
+pub struct SkillName(Arc<str>);
 
 /// The text cannot name a skill.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +62,7 @@ impl SkillName {
         if RESERVED.contains(&text) {
             return Err(BadName::Reserved(text.to_owned()));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.into()))
     }
 
     /// A function's name, or a pipeline's with its prefix.
@@ -74,7 +75,7 @@ impl SkillName {
 
     /// What stands for deploys where usage is told by skill.
     pub fn compiling() -> Self {
-        Self(COMPILING.to_owned())
+        Self(COMPILING.into())
     }
 
     /// What usage is told by: a skill, or what stands for deploys.
@@ -84,7 +85,7 @@ impl SkillName {
 
     /// The skill that the pipeline of this name is.
     pub fn pipeline(name: &Self) -> Self {
-        Self(format!("{PIPELINE}{}", name.0))
+        Self(format!("{PIPELINE}{}", name.0).into())
     }
 
     /// The name without the prefix, of a skill that is a pipeline.
@@ -107,7 +108,7 @@ impl TryFrom<String> for SkillName {
 
 impl From<SkillName> for String {
     fn from(name: SkillName) -> Self {
-        name.0
+        name.0.as_ref().to_owned()
     }
 }
 

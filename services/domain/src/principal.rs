@@ -1,6 +1,7 @@
 //! Who is asking, after authentication.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::quota::KeyLimits;
 use crate::scope::{Scope, Scopes};
@@ -44,8 +45,8 @@ impl Principal {
     pub fn caller(&self) -> Caller {
         match self {
             Self::Anonymous => Caller::anonymous(),
-            Self::Key { id, .. } | Self::Operator { id } => Caller(format!("key:{id}")),
-            Self::Token { issuer, subject, .. } => Caller(format!("jwt:{issuer}:{subject}")),
+            Self::Key { id, .. } | Self::Operator { id } => Caller(format!("key:{id}").into()),
+            Self::Token { issuer, subject, .. } => Caller(format!("jwt:{issuer}:{subject}").into()),
         }
     }
 
@@ -58,20 +59,20 @@ impl Principal {
 /// The owner of a task, as it is stored and as the guest sees it: `anonymous`, `key:<id>` or
 /// `jwt:<issuer>:<subject>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Caller(String);
+pub struct Caller(Arc<str>);
 
 impl Caller {
     pub fn anonymous() -> Self {
-        Self("anonymous".to_owned())
+        Self("anonymous".into())
     }
 
     /// From a row of ours.
     pub fn from_stored(text: String) -> Self {
-        Self(text)
+        Self(text.into())
     }
 
     pub fn is_anonymous(&self) -> bool {
-        self.0 == "anonymous"
+        &*self.0 == "anonymous"
     }
 
     pub fn as_str(&self) -> &str {

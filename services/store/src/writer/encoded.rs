@@ -1,6 +1,6 @@
 //! A commit in the form in which it is sent: made in the caller's task, so that writers only copy.
 
-use pleat_domain::{ContextId, Task, json};
+use pleat_domain::{Task, json};
 use uuid::Uuid;
 
 use crate::writer::{Change, Commit};
@@ -28,7 +28,7 @@ impl Encoded {
         let history = (whole && !task.history.is_empty()).then(|| text(&task.history));
         let artifacts = (whole && !task.artifacts.is_empty()).then(|| text(&task.artifacts));
         let mut encoded = Self {
-            context: (task.context != ContextId::of_task(task.id)).then(|| task.context.as_str().to_owned()),
+            context: (!task.context.is_of_task(task.id)).then(|| task.context.as_str().to_owned()),
             failure: task.failure.as_ref().map(text),
             ask: task.ask.as_ref().map(text),
             history,
