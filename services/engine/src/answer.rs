@@ -89,7 +89,7 @@ impl Engine {
     /// Continues a waiting task with what its caller or its caller's client said.
     pub async fn answer_turn(&self, turn: Turn) -> Result<Going, EngineError> {
         let run = self.readmit(turn).await?;
-        if let Some(ear) = self.inner.ears.of(run.task.id) {
+        if let Some(ear) = self.inner.ears.of(run.task().id) {
             run.live().hear(ear);
         }
         let recorded = self.spawn(run.span(), Run::resume(run)).await?;

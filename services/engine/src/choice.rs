@@ -87,7 +87,7 @@ impl Engine {
         if told {
             self.inner.pushes.look();
         }
-        crate::measure::count_change(task.state);
+        self.inner.measures.change(task.state);
         Ok(task)
     }
 }

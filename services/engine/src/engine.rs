@@ -24,6 +24,7 @@ use crate::hooks::{Hook, Hooks};
 use crate::hub::{Again, Hub, Interrupt};
 use crate::keyring::{KeyHasher, MasterKey, PageSeal, Vault};
 use crate::listeners::Listeners;
+use crate::measure::Measures;
 use crate::meter::Meter;
 use crate::news::News;
 use crate::nodes;
@@ -73,7 +74,7 @@ impl EngineConfig {
     pub fn new(master_key: MasterKey) -> Self {
         Self {
             master_key,
-            grace: Duration::from_millis(10),
+            grace: Duration::from_millis(25),
             event_interval: Duration::from_millis(50),
             drain: Duration::from_secs(5),
             public_by_default: None,
@@ -126,6 +127,7 @@ pub(crate) struct Inner {
     pub(crate) tokens: Tokens,
     pub(crate) pushes: Pushes,
     pub(crate) books: Arc<Books>,
+    pub(crate) measures: Measures,
     pub(crate) slots: Arc<Slots>,
     /// Calls.
     pub(crate) tracker: TaskTracker,
@@ -150,6 +152,7 @@ impl Engine {
         let inner = Inner {
             slots: Slots::new(runtime.occupancy().capacity, config.slot_queue),
             books,
+            measures: Measures::default(),
             dispatches,
             store,
             runtime,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use pleat_domain::event::Progress;
-use pleat_domain::{LogLevel, LogLine, Message, Raw, TaskId};
+use pleat_domain::{LogLevel, LogLine, Raw, Task};
 use pleat_runtime::{
     CallError, Chunk, HostCalls, HttpError, HttpRequest, HttpResponse, KeyPage, KvError, SecretError, Unavailable, Work,
 };
@@ -20,10 +20,8 @@ use crate::sink::Sink;
 pub(crate) struct GuestHost {
     pub(crate) sink: Arc<Sink>,
     pub(crate) live: Arc<Live>,
-    pub(crate) task: TaskId,
-    pub(crate) input: Raw,
-    /// The messages so far, this turn's last; empty when the input says it all.
-    pub(crate) messages: Vec<Message>,
+    /// As it began. Its messages end with this turn's; none: the input says it all.
+    pub(crate) task: Arc<Task>,
     pub(crate) state: Option<Raw>,
     /// What the caller's client answered.
     pub(crate) reply: Option<Raw>,
@@ -63,15 +61,15 @@ impl HostCalls for GuestHost {
 
     /// Made when it is asked for: most functions look at their input only.
     fn message(&mut self) -> String {
-        match self.messages.last() {
+        match self.task.history.last() {
             Some(message) => serde_json::to_string(message),
-            None => serde_json::to_string(&first_message(self.task, &self.input)),
+            None => serde_json::to_string(&first_message(self.task.id, &self.task.input)),
         }
         .unwrap_or_default()
     }
 
     fn history(&mut self) -> Vec<String> {
-        let earlier = self.messages.split_last().map_or(&[][..], |(_, earlier)| earlier);
+        let earlier = self.task.history.split_last().map_or(&[][..], |(_, earlier)| earlier);
         earlier.iter().filter_map(|message| serde_json::to_string(message).ok()).collect()
     }
 

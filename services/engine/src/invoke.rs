@@ -173,7 +173,7 @@ impl Engine {
         }
         let resumed = async {
             let run = self.readmit(turn).await?;
-            let after = run.task.last_seq;
+            let after = run.task().last_seq;
             let recorded = self.spawn(run.span(), Run::resume(run)).await?;
             Ok::<_, EngineError>(Resumed::Now { recorded, after })
         };
@@ -367,14 +367,14 @@ impl Run {
             "invocation",
             tenant.id = self.tenant.slug.as_str(),
             skill.id = self.skill.name.as_str(),
-            task.id = %self.task.id,
-            door = self.task.door.as_str(),
+            task.id = %self.task().id,
+            door = self.task().door.as_str(),
         )
     }
 
     /// What the hook bus is told of this call.
     pub(crate) fn verb(&self) -> VerbEvent<'_> {
-        VerbEvent::of(&self.tenant, &self.skill.name, &self.task)
+        VerbEvent::of(&self.tenant, &self.skill.name, self.task())
     }
 }
 

@@ -2,11 +2,30 @@
 
 use std::time::Duration;
 
+use metrics::{Counter, Histogram};
 use pleat_domain::{Principal, Task, TaskState, Tenant};
 use pleat_policy::Action;
 
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
+use crate::handles::Handles;
+
+/// What is counted with every call.
+#[derive(Default)]
+pub(crate) struct Measures {
+    invocations: Handles<Counter>,
+    seconds: Handles<Histogram>,
+    changes: Handles<Counter>,
+}
+
+impl Measures {
+    /// A task went to this state.
+    pub(crate) fn change(&self, state: TaskState) {
+        let state = state.as_str();
+        let make = || metrics::counter!("pleat_task_changes_total", "state" => state);
+        self.changes.of([state, ""], make).increment(1);
+    }
+}
 
 impl Engine {
     /// Why no work should be sent here; empty if it may be.
@@ -58,17 +77,15 @@ impl Engine {
             metrics::counter!("pleat_invocations_total", "door" => door, "outcome" => outcome, "tenant" => tenant)
                 .increment(1);
         } else {
-            metrics::counter!("pleat_invocations_total", "door" => door, "outcome" => outcome).increment(1);
+            let make = || metrics::counter!("pleat_invocations_total", "door" => door, "outcome" => outcome);
+            self.inner.measures.invocations.of([door, outcome], make).increment(1);
         }
-        metrics::histogram!("pleat_invocation_seconds", "door" => door).record(wall.as_secs_f64());
+        let seconds = &self.inner.measures.seconds;
+        let make = || metrics::histogram!("pleat_invocation_seconds", "door" => door);
+        seconds.of([door, ""], make).record(wall.as_secs_f64());
         metrics::histogram!("pleat_guest_cpu_seconds").record(cpu.as_secs_f64());
-        count_change(task.state);
+        self.inner.measures.change(task.state);
     }
-}
-
-/// A task went to this state.
-pub(crate) fn count_change(state: TaskState) {
-    metrics::counter!("pleat_task_changes_total", "state" => state.as_str()).increment(1);
 }
 
 /// The state, or of a failed task the reason, which says more.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures::FutureExt;
-use pleat_domain::{ContextId, Principal, Raw, TaskId, Tenant, limits};
+use pleat_domain::{Principal, Raw, Task, Tenant, limits};
 use pleat_runtime::{
     CallError, HttpError, HttpRequest, HttpResponse, KeyPage, KvError, SecretError, Unavailable, Work,
 };
@@ -29,11 +29,8 @@ pub(crate) struct Reach {
     pub(crate) engine: Engine,
     pub(crate) tenant: Arc<Tenant>,
     pub(crate) skill: Arc<Skill>,
-    pub(crate) standing: Standing,
-    pub(crate) task: TaskId,
-    /// The attempt at a step that it is, or was called by.
-    pub(crate) step: Option<String>,
-    pub(crate) context: ContextId,
+    pub(crate) standing: Arc<Standing>,
+    pub(crate) task: Arc<Task>,
 }
 
 impl Reach {
@@ -101,16 +98,16 @@ impl Reach {
         if !self.skill.grants.skills.contains(&skill) {
             return Err(CallError::NotGranted);
         }
-        let standing = Standing { depth: self.standing.depth + 1, ..self.standing.clone() };
+        let standing = Standing { depth: self.standing.depth + 1, ..(*self.standing).clone() };
         if standing.depth > limits::CALL_DEPTH {
             return Err(CallError::TooDeep);
         }
         let errand = Errand {
             tenant: Arc::clone(&self.tenant),
             standing,
-            parent: self.task,
-            step: self.step.clone(),
-            context: self.context.clone(),
+            parent: self.task.id,
+            step: self.task.step.clone(),
+            context: self.task.context.clone(),
             skill,
             input,
         };

@@ -46,8 +46,9 @@ pub(crate) struct Run {
     pub(crate) tenant: Arc<Tenant>,
     pub(crate) skill: Arc<Skill>,
     permit: Permit,
-    pub(crate) task: Task,
-    standing: Standing,
+    /// Shared with the guest while it runs and with who writes and shows it: copied only where one of them still has it.
+    task: Arc<Task>,
+    standing: Arc<Standing>,
     live: Arc<Live>,
     sink: Arc<Sink>,
     pub(crate) watch: Option<SharedWatch>,
@@ -105,8 +106,8 @@ impl Run {
             tenant,
             skill,
             permit,
-            standing,
-            task,
+            standing: Arc::new(standing),
+            task: Arc::new(task),
             live,
             sink,
             watch,
@@ -140,8 +141,16 @@ impl Run {
         Arc::clone(&self.sink)
     }
 
-    pub(crate) const fn standing(&self) -> &Standing {
+    pub(crate) const fn standing(&self) -> &Arc<Standing> {
         &self.standing
+    }
+
+    pub(crate) const fn task(&self) -> &Arc<Task> {
+        &self.task
+    }
+
+    pub(crate) fn task_mut(&mut self) -> &mut Task {
+        Arc::make_mut(&mut self.task)
     }
 
     /// A call whose caller waits: one write if it is quick.
@@ -212,9 +221,7 @@ impl Run {
         let host = GuestHost {
             sink: Arc::clone(&self.sink),
             live: Arc::clone(&self.live),
-            task: task.id,
-            input: task.input.clone(),
-            messages: task.history.clone(),
+            task: Arc::clone(task),
             state: self.kept.clone(),
             reply: self.reply.clone(),
             watch: self.watch.clone(),
@@ -261,10 +268,8 @@ impl Run {
             engine: self.engine.clone(),
             tenant: Arc::clone(&self.tenant),
             skill: Arc::clone(&self.skill),
-            standing: self.standing.clone(),
-            task: self.task.id,
-            step: self.task.step.clone(),
-            context: self.task.context.clone(),
+            standing: Arc::clone(&self.standing),
+            task: Arc::clone(&self.task),
         }
     }
 
@@ -272,7 +277,7 @@ impl Run {
     async fn record(&mut self, change: Change) -> Result<Recorded, EngineError> {
         let change_of_state = StatusChange::to(TaskState::Working);
         let events = self.number(vec![EventBody::Status(change_of_state)]);
-        let task = Arc::new(self.task.clone());
+        let task = Arc::clone(&self.task);
         let mut rows = std::mem::take(&mut self.backlog);
         rows.extend(events.iter().cloned());
         let commit = self.commit_of(Arc::clone(&task), change, rows, Vec::new());
@@ -281,7 +286,7 @@ impl Run {
             Written::Fenced if self.task.step.is_some() => return Err(EngineError::OutOfTouch),
             Written::Fenced => return Err(EngineError::NotContinuable("already continued")),
         }
-        crate::measure::count_change(TaskState::Working);
+        self.engine.inner.measures.change(TaskState::Working);
         self.engine.inner.hub.insert(Arc::clone(&self.live));
         self.live.publish(events, Phase::Running);
         if change == Change::Resume {
@@ -326,8 +331,7 @@ impl Run {
             return;
         }
         let events = self.number(bodies);
-        let task = Arc::new(self.task.clone());
-        let commit = self.commit_of(task, Change::Append, events.clone(), logs);
+        let commit = self.commit_of(Arc::clone(&self.task), Change::Append, events.clone(), logs);
         match self.write(commit).await {
             Ok(Written::Done) => self.live.publish(events, Phase::Running),
             Ok(Written::Fenced) => self.live.interrupt(Interrupt::Fenced),
@@ -352,7 +356,10 @@ impl Run {
         let artifacts = self.sink.artifacts();
         let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, emitted);
         let (ending, artifacts) = self.guard_output(ending, artifacts, &mut bodies);
-        self.task.warn(self.sink.warnings());
+        let warnings = self.sink.warnings();
+        if !warnings.is_empty() {
+            self.task_mut().warn(warnings);
+        }
         let mut ending = self.ask_hooks(ending, &artifacts, used);
         self.permit.release();
         // A task that is written once needs no event rows: they follow from the task.
@@ -376,7 +383,7 @@ impl Run {
         };
         bodies.push(EventBody::Status(last));
         let events = if once { Vec::new() } else { self.number(bodies) };
-        let task = Arc::new(self.task.clone());
+        let task = Arc::clone(&self.task);
         let commit = self.commit_of(Arc::clone(&task), change, events.clone(), logs);
         let written = if once { self.write_first(commit).await } else { self.write(commit).await };
         if written? == Written::Fenced {
@@ -397,12 +404,13 @@ impl Run {
 
     /// A name stands for one artifact: a later turn's takes the place of an earlier one's.
     fn deliver(&mut self, artifact: Artifact) {
-        self.task.artifacts.retain(|earlier| earlier.name != artifact.name);
-        self.task.artifacts.push(artifact);
+        let artifacts = &mut self.task_mut().artifacts;
+        artifacts.retain(|earlier| earlier.name != artifact.name);
+        artifacts.push(artifact);
     }
 
     fn apply(&mut self, ending: &Ending, cpu: Duration, wall: Duration) {
-        let task = &mut self.task;
+        let task = self.task_mut();
         task.state = ending.state;
         task.failure = ending.failure.clone();
         task.ask = ending.ask.clone();
@@ -420,17 +428,17 @@ impl Run {
     }
 
     fn number(&mut self, bodies: Vec<EventBody>) -> Vec<Event> {
-        let at = OffsetDateTime::now_utc();
-        if let Some(record) = &mut self.task.run {
+        let (at, task) = (OffsetDateTime::now_utc(), self.task_mut());
+        if let Some(record) = &mut task.run {
             pipeline::note_skipped(record, &bodies);
         }
         if bodies.iter().any(|body| matches!(body, EventBody::Status(_))) {
             // The same time to those who ask and to those who are told.
-            self.task.updated_at = at;
+            task.updated_at = at;
         }
-        let first = self.task.last_seq;
+        let first = task.last_seq;
         let events: Vec<Event> = (first + 1..).zip(bodies).map(|(seq, body)| Event { seq, at, body }).collect();
-        self.task.last_seq = events.last().map_or(first, |event| event.seq);
+        task.last_seq = events.last().map_or(first, |event| event.seq);
         events
     }
 

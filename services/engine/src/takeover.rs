@@ -169,7 +169,7 @@ impl Engine {
         tracing::info!(task.id = %task.id, attempt = task.attempt, "running a task again");
         let mut run = Run::new(self.clone(), tenant, skill, admitted, task, kept, backlog);
         run.begun = begun;
-        let id = run.task.id;
+        let id = run.task().id;
         let (_, rest) = run.run_again().await?;
         self.honour_cancel(id).await;
         // Who has followed it from here finds it running here.

@@ -13,6 +13,7 @@ use pleat_engine::Engine;
 use crate::cors::CorsConfig;
 use crate::metrics::Metrics;
 use crate::notice;
+use crate::observe::Counts;
 
 /// What the operator chooses of the edge. No `Debug`: it holds a token.
 #[derive(Clone)]
@@ -57,6 +58,7 @@ pub struct Held {
     pub(crate) engine: Engine,
     pub(crate) config: GatewayConfig,
     pub(crate) started: Instant,
+    pub(crate) counts: Counts,
     pub(crate) cards: moka::sync::Cache<CardKey, RenderedCard>,
 }
 
@@ -91,7 +93,8 @@ impl App {
     /// From here on the receivers of push notifications are told.
     pub fn new(engine: Engine, config: GatewayConfig) -> Self {
         engine.tell_receivers(notice::of);
-        Self(Arc::new(Held { engine, config, started: Instant::now(), cards: moka::sync::Cache::new(10_000) }))
+        let (started, cards) = (Instant::now(), moka::sync::Cache::new(10_000));
+        Self(Arc::new(Held { engine, config, started, counts: Counts::default(), cards }))
     }
 
     pub fn engine(&self) -> &Engine {

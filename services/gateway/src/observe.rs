@@ -7,6 +7,8 @@ use std::time::Instant;
 use axum::extract::Request;
 use axum::response::Response;
 use http::Method;
+use metrics::{Counter, Histogram};
+use pleat_engine::Handles;
 use tracing::Span;
 
 use crate::trace;
@@ -48,6 +50,13 @@ impl Way {
     }
 }
 
+/// What is counted with every request.
+#[derive(Default)]
+pub(crate) struct Counts {
+    requests: Handles<Counter>,
+    seconds: Handles<Histogram>,
+}
+
 /// A request on its way through.
 pub(crate) struct Observed {
     began: Instant,
@@ -67,7 +76,7 @@ impl Observed {
         self.span.clone()
     }
 
-    pub(crate) fn end(self, way: Way, response: &Response) {
+    pub(crate) fn end(self, counts: &Counts, way: Way, response: &Response) {
         let (took, door) = (self.began.elapsed(), way.as_str());
         let class = match response.status().as_u16() / 100 {
             1 => "1xx",
@@ -77,8 +86,10 @@ impl Observed {
             _ => "5xx",
         };
         self.span.record("http.response.status_code", response.status().as_u16()).record("door", door);
-        metrics::counter!("pleat_http_requests_total", "door" => door, "status" => class).increment(1);
-        metrics::histogram!("pleat_http_request_seconds", "door" => door).record(took.as_secs_f64());
+        let counter = || metrics::counter!("pleat_http_requests_total", "door" => door, "status" => class);
+        counts.requests.of([door, class], counter).increment(1);
+        let histogram = || metrics::histogram!("pleat_http_request_seconds", "door" => door);
+        counts.seconds.of([door, ""], histogram).record(took.as_secs_f64());
         if let Some((method, path)) = self.line {
             let (status, duration_ms) = (response.status().as_u16(), took.as_secs_f64() * 1_000.0);
             tracing::debug!(door, %method, path, status, duration_ms, "request");

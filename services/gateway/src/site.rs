@@ -25,7 +25,7 @@ use crate::{control, tenant};
 #[derive(Debug, Clone)]
 pub(crate) struct TenantSite {
     pub(crate) tenant: Arc<Tenant>,
-    pub(crate) base_url: String,
+    pub(crate) base_url: Arc<str>,
 }
 
 /// The address of the control host as the client sees it (without a trailing slash).
@@ -43,14 +43,14 @@ pub fn router(app: App) -> Router {
         async move {
             let observed = Observed::begin(&request);
             let span = observed.span();
-            let (way, response) = dispatch(app, control, tenant, request).instrument(span).await;
-            observed.end(way, &response);
+            let (way, response) = dispatch(&app, control, tenant, request).instrument(span).await;
+            observed.end(&app.counts, way, &response);
             response
         }
     })
 }
 
-async fn dispatch(app: App, control: Router, tenant: Router, mut request: Request) -> (Way, Response) {
+async fn dispatch(app: &App, control: Router, tenant: Router, mut request: Request) -> (Way, Response) {
     let place = match place::of(&names(&app.config), request.headers(), request.uri()) {
         Ok(place) => place,
         Err(none) => return (Way::Nowhere, Problem::from(none).into_response()),
@@ -66,7 +66,7 @@ async fn dispatch(app: App, control: Router, tenant: Router, mut request: Reques
                 Err(_) => Err(pleat_engine::EngineError::UnknownTenant),
             };
             let site = match found {
-                Ok(tenant) => TenantSite { tenant, base_url },
+                Ok(tenant) => TenantSite { tenant, base_url: base_url.into() },
                 Err(error) => return (Way::Nowhere, Problem::from(error).into_response()),
             };
             if let Some(path) = path {

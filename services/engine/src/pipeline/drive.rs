@@ -36,7 +36,7 @@ const STOP_PATIENCE: Duration = CANCEL_PATIENCE.saturating_sub(Duration::from_se
 pub(crate) struct Driver {
     pub(super) engine: Engine,
     pub(super) tenant: Arc<Tenant>,
-    pub(super) standing: Standing,
+    pub(super) standing: Arc<Standing>,
     pub(super) run: TaskId,
     pub(super) context: ContextId,
     pub(super) plan: Arc<Plan>,
@@ -57,17 +57,17 @@ impl Run {
         Driver {
             engine: self.engine.clone(),
             tenant: Arc::clone(&self.tenant),
-            standing: self.standing().clone(),
-            run: self.task.id,
-            context: self.task.context.clone(),
+            standing: Arc::clone(self.standing()),
+            run: self.task().id,
+            context: self.task().context.clone(),
             plan: Arc::clone(&pipeline.plan),
-            pins: Arc::new(self.task.run.as_ref().map(|record| record.pins.clone()).unwrap_or_default()),
+            pins: Arc::new(self.task().run.as_ref().map(|record| record.pins.clone()).unwrap_or_default()),
             live: self.live(),
             sink: self.sink(),
             pending: journal::pending(&self.begun),
             numbers: self.numbering(),
             stop: CancellationToken::new(),
-            input: self.task.input.clone(),
+            input: self.task().input.clone(),
             entries: journal::entries(&self.begun),
         }
     }
@@ -77,7 +77,7 @@ impl Run {
     /// The numbers that all of the run goes on with: behind its own, and those of the steps that it has.
     fn numbering(&self) -> SharedNumbering {
         let numbers = self.numbers.clone().unwrap_or_default();
-        let notes = std::iter::once(&self.task).chain(&self.begun).filter_map(|task| task.guard.as_ref());
+        let notes = std::iter::once(&**self.task()).chain(&self.begun).filter_map(|task| task.guard.as_ref());
         let kept = notes.filter_map(|notes| serde_json::from_str::<Numbering>(notes.numbering.as_ref()?.get()).ok());
         kept.for_each(|kept| numbers.take_in(&kept));
         if let Some(watch) = &self.watch {

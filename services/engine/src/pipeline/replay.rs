@@ -51,8 +51,8 @@ impl Engine {
         let mut run = self.admit(invocation, None).await?;
         let pins = record.pins.clone();
         let record = RunRecord { pins, replay_of: Some(old.id), from: Some(from.to_owned()), skipped: Vec::new() };
-        run.task.run = Some(Box::new(record));
-        run.begun = self.copy_steps(tenant, &run.task, steps).await?;
+        run.task_mut().run = Some(Box::new(record));
+        run.begun = self.copy_steps(tenant, run.task(), steps).await?;
         let recorded = self.spawn(run.span(), Run::start(run)).await?;
         Ok(Arc::clone(recorded.task()))
     }

@@ -21,7 +21,8 @@ impl Run {
         let Some(watch) = self.watch.clone() else { return (ending, artifacts) };
         let mut watch = lock(&watch);
         let looked = self.look(&mut watch, &mut ending, &mut artifacts);
-        self.task.guard = watch.notes();
+        let notes = watch.notes();
+        self.task_mut().guard = notes;
         self.engine.inner.findings.add(&self.circumstances(), watch.take_noted());
         drop(watch);
         match looked {

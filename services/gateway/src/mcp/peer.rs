@@ -96,8 +96,8 @@ impl FromRequestParts<App> for Peer {
         let cors = &app.config.cors;
         let sites = (parts.extensions.get::<TenantSite>(), parts.extensions.get::<ControlSite>());
         let (surface, base_url, origins) = match sites {
-            (Some(site), _) => (Surface::Tenant, &site.base_url, &cors.tenants),
-            (None, Some(site)) => (Surface::Control, &site.base_url, &cors.control),
+            (Some(site), _) => (Surface::Tenant, &*site.base_url, &cors.tenants),
+            (None, Some(site)) => (Surface::Control, site.base_url.as_str(), &cors.control),
             (None, None) => return Err(Problem::not_found()),
         };
         origin::check(&parts.headers, base_url, origins)?;
@@ -110,9 +110,9 @@ impl FromRequestParts<App> for Peer {
             Err(problem) => Err(problem),
         };
         let_in.map_err(|problem| {
-            let at_tenant = parts.extensions.get::<TenantSite>().map(|site| &site.base_url);
-            let at_control = parts.extensions.get::<ControlSite>().map(|site| &site.base_url);
-            let place = metadata::address(at_tenant.or(at_control).map_or("", String::as_str));
+            let at_tenant = parts.extensions.get::<TenantSite>().map(|site| &*site.base_url);
+            let at_control = parts.extensions.get::<ControlSite>().map(|site| site.base_url.as_str());
+            let place = metadata::address(at_tenant.or(at_control).unwrap_or_default());
             let shown = parts.headers.contains_key(http::header::AUTHORIZATION);
             problem.challenged(&place, shown, surface.least())
         })
@@ -122,7 +122,7 @@ impl FromRequestParts<App> for Peer {
 async fn visitor(parts: &mut Parts, app: &App) -> Result<Peer, Problem> {
     let Visitor { site, principal } = Visitor::from_request_parts(parts, app).await?;
     let TenantSite { tenant, base_url } = site;
-    Ok(Peer { app: app.clone(), surface: Surface::Tenant, tenant, base_url: base_url.into(), principal })
+    Ok(Peer { app: app.clone(), surface: Surface::Tenant, tenant, base_url, principal })
 }
 
 /// The key says which tenant is meant; an address that says another is a mistake (`/mcp?tenant=acme`).

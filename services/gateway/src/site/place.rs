@@ -1,6 +1,8 @@
 //! The decision itself, from the host and the path alone. It knows nothing of requests, engines and answers, so that a
 //! fuzz target can hold it against its rules.
 
+use std::borrow::Cow;
+
 use http::header::HOST;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Uri};
@@ -13,13 +15,13 @@ pub(crate) struct Names<'a> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Place<'a> {
     Control {
         base_url: String,
     },
     /// `path` is what is left of the path where the tenant was named by it.
     Tenant {
-        slug: String,
+        slug: Cow<'a, str>,
         base_url: String,
         path: Option<Uri>,
     },
@@ -34,29 +36,32 @@ pub(crate) enum NoPlace {
     BadPath,
 }
 
-pub(crate) fn of(names: &Names<'_>, headers: &HeaderMap, uri: &Uri) -> Result<Place, NoPlace> {
+pub(crate) fn of<'a>(names: &Names<'_>, headers: &'a HeaderMap, uri: &'a Uri) -> Result<Place<'a>, NoPlace> {
     let authority = authority(headers, uri)?;
     let host = host_of(authority);
     let subdomain = host.strip_suffix(names.base_domain).and_then(|rest| rest.strip_suffix('.'));
     if let Some(slug) = subdomain {
         let base_url = tenant_origin(names, slug, authority);
-        return Ok(Place::Tenant { slug: slug.to_owned(), base_url, path: None });
+        return Ok(Place::Tenant { slug: Cow::Owned(slug.to_owned()), base_url, path: None });
     }
     let ours = host == names.base_domain
-        || names.hosts.contains(&host)
+        || names.hosts.iter().any(|name| *name == host)
         || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
     // Probes ask by whatever name they were given.
     if !ours && !matches!(uri.path(), "/healthz" | "/readyz") {
         return Err(NoPlace::UnknownHost);
     }
-    let origin = control_origin(names, authority);
     match uri.path().strip_prefix("/t/") {
         Some(rest) => {
             let (slug, rest) = rest.split_once('/').unwrap_or((rest, ""));
             let path = path_of(rest, uri.query())?;
-            Ok(Place::Tenant { slug: slug.to_owned(), base_url: format!("{origin}/t/{slug}"), path: Some(path) })
+            let mut base_url = control_origin(names, authority);
+            base_url.reserve_exact("/t/".len() + slug.len());
+            base_url.push_str("/t/");
+            base_url.push_str(slug);
+            Ok(Place::Tenant { slug: Cow::Borrowed(slug), base_url, path: Some(path) })
         }
-        None => Ok(Place::Control { base_url: origin }),
+        None => Ok(Place::Control { base_url: control_origin(names, authority) }),
     }
 }
 
@@ -74,12 +79,14 @@ fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Result<&'a str, NoPlac
 }
 
 /// Without port and final dot, in lower case.
-fn host_of(authority: &str) -> String {
+fn host_of(authority: &str) -> Cow<'_, str> {
     let host = match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
     };
-    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let is_lower = !host.bytes().any(|byte| byte.is_ascii_uppercase());
+    if is_lower { Cow::Borrowed(host) } else { Cow::Owned(host.to_ascii_lowercase()) }
 }
 
 pub(crate) fn control_origin(names: &Names<'_>, authority: &str) -> String {
@@ -97,10 +104,13 @@ pub(crate) fn tenant_origin(names: &Names<'_>, slug: &str, authority: &str) -> S
 }
 
 fn path_of(rest: &str, query: Option<&str>) -> Result<Uri, NoPlace> {
-    let text = match query {
-        Some(query) => format!("/{rest}?{query}"),
-        None => format!("/{rest}"),
-    };
+    let mut text = String::with_capacity(2 + rest.len() + query.map_or(0, str::len));
+    text.push('/');
+    text.push_str(rest);
+    if let Some(query) = query {
+        text.push('?');
+        text.push_str(query);
+    }
     let path = PathAndQuery::try_from(text).map_err(|_| NoPlace::BadPath)?;
     Ok(Uri::from(path))
 }

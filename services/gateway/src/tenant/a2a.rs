@@ -11,12 +11,12 @@ pub(crate) mod rest;
 mod sending;
 mod version;
 
-use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Uri};
+use http::request::Parts;
 use pleat_a2a::Request;
 use pleat_a2a::messages::{Call, Dialect};
 use pleat_a2a::method::{Method, Operation, Version};
@@ -31,10 +31,9 @@ use crate::problem::{Problem, Words};
 pub(crate) async fn serve(
     State(app): State<App>,
     visitor: Result<Visitor, Problem>,
-    uri: Uri,
-    headers: HeaderMap,
-    sent: Body,
+    sent: axum::extract::Request,
 ) -> Response {
+    let (Parts { uri, headers, .. }, sent) = sent.into_parts();
     let asked = version::asked(&headers, &uri);
     let words = words(None, &asked);
     let bytes = match body::read_json(&headers, sent, app.config.request_body).await {

@@ -91,7 +91,7 @@ async fn public(app: &App, site: &TenantSite, shape: Shape) -> Result<RenderedCa
         tenant: site.tenant.id,
         generation: catalog.generation,
         issuers: app.engine.issuer_names(&site.tenant).await?,
-        base_url: site.base_url.clone(),
+        base_url: site.base_url.to_string(),
         shape,
         signer: signer.key_id().to_owned(),
     };

@@ -1,11 +1,11 @@
 //! The plain HTTP door: JSON in, JSON out; a stream for who asks for one.
 
 use axum::Json;
-use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, StatusCode};
 use pleat_domain::{Artifact, Door, Task, TaskState, json as strict};
 use pleat_engine::{Invocation, Skill};
 use serde_json::{Value, json};
@@ -33,9 +33,9 @@ pub(crate) async fn call(
     State(app): State<App>,
     visitor: Visitor,
     Named(name): Named,
-    headers: HeaderMap,
-    sent: Body,
+    request: Request,
 ) -> Result<Response, Problem> {
+    let (Parts { headers, .. }, sent) = request.into_parts();
     let catalog = app.engine.catalog(&visitor.site.tenant).await?;
     let skill = catalog.choose(&visitor.principal, Some(&name))?;
     let bytes = body::read_json(&headers, sent, app.config.request_body).await?;
