@@ -21,7 +21,8 @@ const HANDLES: usize = 1_000;
 
 pub(crate) struct State {
     table: ResourceTable,
-    wasi: WasiCtx,
+    /// Made when the guest first asks for something of it, which many never do.
+    wasi: Option<WasiCtx>,
     pub(crate) budget: Budget,
     pub(crate) events: Events,
     pub(crate) host: Box<dyn HostCalls>,
@@ -39,18 +40,9 @@ impl State {
         let stdio = Stdio::new(limits);
         let mut table = ResourceTable::new();
         table.set_max_capacity(HANDLES);
-        let wasi = WasiCtxBuilder::new()
-            .stdout(stdio.output())
-            .stderr(stdio.error())
-            .wall_clock(CoarseWall)
-            .monotonic_clock(CoarseMonotonic::new())
-            .allow_tcp(false)
-            .allow_udp(false)
-            .allow_ip_name_lookup(false)
-            .build();
         Self {
             table,
-            wasi,
+            wasi: None,
             budget: Budget::new(limits.memory_bytes),
             events: Events { left: limits.events, bytes: limits.event_bytes, refused: 0 },
             host,
@@ -112,8 +104,22 @@ impl State {
 
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+        let ctx = self.wasi.get_or_insert_with(|| wasi(&self.stdio));
+        WasiCtxView { ctx, table: &mut self.table }
     }
+}
+
+/// Nothing is granted.
+fn wasi(stdio: &Stdio) -> WasiCtx {
+    WasiCtxBuilder::new()
+        .stdout(stdio.output())
+        .stderr(stdio.error())
+        .wall_clock(CoarseWall)
+        .monotonic_clock(CoarseMonotonic::new())
+        .allow_tcp(false)
+        .allow_udp(false)
+        .allow_ip_name_lookup(false)
+        .build()
 }
 
 /// Chunks and progress together: each is an event of the task.
