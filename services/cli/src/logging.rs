@@ -17,14 +17,16 @@ pub fn start(settings: Option<&Settings>, spans: Option<SpanLayer>) -> Result<()
         None => (EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn")), LogFormat::Text),
     };
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    let registry = tracing_subscriber::registry().with(spans);
-    match format {
-        LogFormat::Json => registry.with(lines.json().flatten_event(true).with_filter(filter)).init(),
+    let lines = match format {
+        LogFormat::Json => lines.json().flatten_event(true).with_filter(filter).boxed(),
         LogFormat::Text => {
             let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            registry.with(lines.with_target(false).with_ansi(colour).with_filter(filter)).init();
+            lines.with_target(false).with_ansi(colour).with_filter(filter).boxed()
         }
-    }
+    };
+    // A layer that is `None` wants every span, and they would all be made.
+    let layers: Vec<SpanLayer> = spans.into_iter().chain([lines]).collect();
+    tracing_subscriber::registry().with(layers).init();
     Ok(())
 }
 
