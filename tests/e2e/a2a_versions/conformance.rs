@@ -1,5 +1,5 @@
-//! The function that conformance suites are pointed at does what they ask for by the ids of their messages, in the words
-//! in which they ask: texts that name no skill, and nobody's key.
+//! The function that conformance suites are pointed at does what they ask for by the ids or texts of their messages, in the
+//! words in which they ask: texts that name no skill, and nobody's key.
 
 use serde_json::{Value, json};
 
@@ -30,6 +30,10 @@ async fn each_beginning_of_an_id_has_its_behaviour() {
         ("tck-reject-task", "rejected"),
         ("tck-task-failure", "failed"),
         ("tck-stream-artifact-chunked", "completed"),
+        // Suites for 0.3 choose nothing, whatever their ids say.
+        ("text-message-id", "input-required"),
+        ("test-cancel-message-id", "input-required"),
+        ("cancel-test-message-id", "input-required"),
     ];
     for tongue in Tongue::ALL {
         for (id, state) in states {
@@ -61,6 +65,58 @@ async fn artifacts_are_of_the_kind_that_is_asked_for() {
         assert!(file["file"]["bytes"].is_string(), "{file}");
         let link = part(Tongue::V03, &format!("{prefix}-file-url")).await;
         assert_eq!(link["file"]["uri"], "https://example.com/output.txt", "{link}");
+    }
+}
+
+/// ACTS has ids of no meaning, and begins its texts with the wish.
+#[tokio::test]
+async fn the_text_chooses_where_the_id_does_not() {
+    let server = started().await;
+    let states = [
+        ("tck-complete-task hello world", "completed"),
+        ("tck-stream-basic generate output", "completed"),
+        ("tck-long-running start process", "completed"),
+        ("tck-input-required", "input-required"),
+        ("tck-auth-required trigger auth", "auth-required"),
+        ("tck-reject-task", "rejected"),
+        ("tck-task-failure trigger error", "failed"),
+    ];
+    for tongue in Tongue::ALL {
+        for (text, state) in states {
+            let answer = tongue.send(&server, "", json!({ "message": tongue.text(text) })).await;
+            assert_eq!(answer.state(), state, "{tongue:?} {text}");
+        }
+        let begun = tongue.send(&server, "", json!({ "message": tongue.text("tck-multi-turn start") })).await;
+        for (text, state) in [("more input", "input-required"), ("done", "completed")] {
+            let mut followup = tongue.text(text);
+            followup["taskId"] = json!(begun.id());
+            let answer = tongue.send(&server, "", json!({ "message": followup })).await;
+            assert_eq!((answer.id(), answer.state()), (begun.id(), state.to_owned()), "{tongue:?} {text}");
+        }
+    }
+}
+
+/// Suites for 0.3 continue and cancel the task of any message.
+#[tokio::test]
+async fn a_message_that_chooses_nothing_has_a_task_that_goes_on() {
+    let server = started().await;
+    for tongue in Tongue::ALL {
+        let id = tongue.send(&server, "", json!({ "message": wish(tongue, "test-history-create") })).await.id();
+        for turn in 1..=3 {
+            let mut followup = wish(tongue, &format!("test-history-message-{turn}"));
+            followup["taskId"] = json!(id);
+            let answer = tongue.send(&server, "", json!({ "message": followup })).await;
+            assert_eq!((answer.id(), answer.state()), (id.clone(), "input-required".to_owned()), "{tongue:?}");
+        }
+        let history = async |params: Value| {
+            let got = tongue.get(&server, "", params).await;
+            got.result()["history"].as_array().unwrap().len()
+        };
+        let all = history(json!({ "id": id })).await;
+        assert_eq!(history(json!({ "id": id, "historyLength": 2 })).await, 2, "{tongue:?}");
+        assert!(all > 4, "{tongue:?}: the four of the user and the questions: {all}");
+        assert_eq!(tongue.cancel(&server, "", &id).await.status, 200, "{tongue:?}");
+        assert_eq!(tongue.cancel(&server, "", &id).await.code(), -32002, "{tongue:?}");
     }
 }
 

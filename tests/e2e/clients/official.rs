@@ -1,4 +1,6 @@
-//! Each client, over each binding that it speaks.
+//! Each client, over each binding that it speaks, and the proxy that stands before suites of conformance.
+
+mod proxy;
 
 use super::receiver::Receiver;
 use super::steps::{Client, agent, check, installed};
