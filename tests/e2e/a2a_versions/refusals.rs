@@ -196,7 +196,7 @@ async fn the_other_methods_look_at_their_parameters_too() {
     assert_eq!(got.result()["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "it was not touched");
 }
 
-/// Another tenant's ids, in every field that takes one, answer as those of nobody.
+/// Another caller's ids answer as those of nobody; those of another tenant are tried in `neighbours`.
 #[tokio::test]
 async fn ids_of_others_are_as_unknown_as_random_ones() {
     let server = started().await;
