@@ -22,10 +22,10 @@ class Proxy(BaseHTTPRequestHandler):
         headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
         if "Authorization" not in self.headers and b"agent/getAuthenticatedExtendedCard" not in body:
             headers["Authorization"] = f"Bearer {KEY}"
-        server = http.client.HTTPConnection(TENANT.hostname, TENANT.port, timeout=120)
-        server.request(self.command, self.path if below else TENANT.path + self.path, body or None, headers)
-        self.answer(server.getresponse())
-        server.close()
+        tenant = http.client.HTTPConnection(TENANT.hostname, TENANT.port, timeout=120)
+        tenant.request(self.command, self.path if below else TENANT.path + self.path, body or None, headers)
+        self.answer(tenant.getresponse())
+        tenant.close()
 
     def answer(self, response):
         self.send_response(response.status)
@@ -46,5 +46,6 @@ class Proxy(BaseHTTPRequestHandler):
     do_GET = do_POST = do_DELETE = forward
 
 
+server = ThreadingHTTPServer(("127.0.0.1", PORT), Proxy)
 print(f"http://127.0.0.1:{PORT} is now {TENANT.geturl()}", flush=True)
-ThreadingHTTPServer(("127.0.0.1", PORT), Proxy).serve_forever()
+server.serve_forever()

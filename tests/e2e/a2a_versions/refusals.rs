@@ -255,11 +255,15 @@ async fn a_tenant_that_is_not_the_routes_is_not_found() {
         assert_eq!(other.code(), -32001, "{tongue:?}");
     }
     for (method, params) in [
+        ("SendStreamingMessage", call(Some("other"))),
         ("GetTask", json!({ "id": "x", "tenant": "other" })),
         ("ListTasks", json!({ "tenant": "other" })),
         ("CancelTask", json!({ "id": "x", "tenant": "other" })),
         ("SubscribeToTask", json!({ "id": "x", "tenant": "other" })),
+        ("CreateTaskPushNotificationConfig", json!({ "taskId": "x", "url": "https://x.invalid/", "tenant": "other" })),
         ("GetTaskPushNotificationConfig", json!({ "taskId": "x", "id": "y", "tenant": "other" })),
+        ("ListTaskPushNotificationConfigs", json!({ "taskId": "x", "tenant": "other" })),
+        ("DeleteTaskPushNotificationConfig", json!({ "taskId": "x", "id": "y", "tenant": "other" })),
         ("GetExtendedAgentCard", json!({ "tenant": "other" })),
     ] {
         let answer = Tongue::V1.read(Tongue::V1.rpc(&server, method, &params).bearer_auth(&server.invoke)).await;
