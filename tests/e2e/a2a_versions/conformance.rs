@@ -52,7 +52,8 @@ async fn artifacts_are_of_the_kind_that_is_asked_for() {
     };
     for prefix in ["tck-artifact", "tck-stream-artifact"] {
         for tongue in [Tongue::V1, Tongue::Rest] {
-            assert!(part(tongue, &format!("{prefix}-text")).await["text"].is_string(), "{tongue:?} {prefix}");
+            let text = if prefix == "tck-artifact" { "Generated text content" } else { "Streamed text content" };
+            assert_eq!(part(tongue, &format!("{prefix}-text")).await["text"], text, "{tongue:?} {prefix}");
             assert_eq!(part(tongue, &format!("{prefix}-data")).await["data"], json!({ "key": "value", "count": 42 }));
             let file = part(tongue, &format!("{prefix}-file")).await;
             assert!(file["raw"].is_string(), "{tongue:?}: {file}");
@@ -65,6 +66,39 @@ async fn artifacts_are_of_the_kind_that_is_asked_for() {
         assert!(file["file"]["bytes"].is_string(), "{file}");
         let link = part(Tongue::V03, &format!("{prefix}-file-url")).await;
         assert_eq!(link["file"]["uri"], "https://example.com/output.txt", "{link}");
+    }
+}
+
+/// A function may answer with a message instead of a task: to who waits for it, and is not told of the task by push.
+#[tokio::test]
+async fn a_message_comes_in_the_place_of_a_task_where_the_function_wants_it() {
+    let server = started().await;
+    for tongue in Tongue::ALL {
+        let answer = tongue.send(&server, "", json!({ "message": wish(tongue, "tck-message-response") })).await;
+        let (message, text) = match tongue {
+            Tongue::V03 => (
+                answer.result().clone(),
+                json!({ "kind": "text", "text": "Direct message response",
+                "metadata": { "pleat/reply": "message" } }),
+            ),
+            _ => (
+                answer.result()["message"].clone(),
+                json!({ "text": "Direct message response",
+                "metadata": { "pleat/reply": "message" } }),
+            ),
+        };
+        let role = if tongue == Tongue::V03 { "agent" } else { "ROLE_AGENT" };
+        assert_eq!((&message["role"], &message["parts"]), (&json!(role), &json!([text])), "{tongue:?}: {answer:?}");
+        assert!(message["contextId"].is_string() && message.get("taskId").is_none(), "{tongue:?}: {message}");
+        assert_eq!(message.get("kind").is_some(), tongue == Tongue::V03, "{tongue:?}: {message}");
+
+        let mut at_once = json!({ "message": wish(tongue, "tck-message-response") });
+        at_once["configuration"] = tongue.at_once();
+        let begun = tongue.send(&server, "", at_once).await;
+        assert_eq!(begun.state(), "working", "{tongue:?}: who does not wait has a task to ask for");
+        let asked = json!({ "message": wish(tongue, "tck-message-response") });
+        let told = tongue.stream(&server, "", asked).await.all().await;
+        assert_eq!(told[0].word(), "task:submitted", "{tongue:?}: a stream has begun before the answer is known");
     }
 }
 
@@ -132,7 +166,7 @@ async fn tasks_are_waited_for_or_not_streamed_followed_and_continued() {
         let chunked = json!({ "message": wish(tongue, "tck-stream-artifact-chunked") });
         let told = tongue.stream(&server, "", chunked).await.all().await;
         let words: Vec<String> = told.iter().map(|told| told.word()).collect();
-        let pieces = ["the first part, ", "and the last"];
+        let pieces = ["chunk-1 ", "chunk-2"];
         let whole = ["task:submitted", "status:working", pieces[0], pieces[1], "status:completed"];
         assert_eq!(words, whole, "{tongue:?}");
         assert_eq!((&told[2].body["append"], &told[3].body["append"]), (&json!(false), &json!(true)), "{tongue:?}");

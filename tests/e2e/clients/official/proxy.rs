@@ -59,5 +59,5 @@ async fn the_proxy_makes_a_tenant_an_origin_whose_callers_have_a_key() {
     let streamed = server.client.post(format!("{}/message:stream", addresses[1])).json(&body).send().await.unwrap();
     assert_eq!(streamed.headers()["content-type"], "text/event-stream");
     let text = streamed.text().await.unwrap();
-    assert!(text.contains("and the last") && text.contains("TASK_STATE_COMPLETED"), "{text}");
+    assert!(text.contains("chunk-2") && text.contains("TASK_STATE_COMPLETED"), "{text}");
 }
