@@ -8,6 +8,7 @@ mod conversation;
 mod crossing;
 mod files;
 mod listing;
+mod neighbours;
 mod push;
 mod refusals;
 mod streams;

@@ -1,6 +1,7 @@
 //! The plain HTTP door: JSON in, JSON out, a stream for who asks, and a status for every way to fail.
 
 mod failures;
+mod leftover;
 mod refusals;
 
 use reqwest::Response;

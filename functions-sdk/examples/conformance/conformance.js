@@ -1,8 +1,10 @@
-// For conformance suites of A2A, which choose what a task is to do by the beginning of the message's id
-// (`tck-input-required-…`). Whatever is not known completes. The README beside this file has the list.
+// For conformance suites of A2A. Those for 1.0 choose what a task is to do by the beginning of the message's id, or of its
+// text (`tck-input-required …`); whatever is not known completes. Those for 0.3 do not choose: they continue and cancel
+// the task of any message, so that it has to wait. The README beside this file has the list. Some texts are those that the
+// suites look for.
 
 export const title = 'Conformance';
-export const description = 'Does what a conformance suite asks for by the id of its message.';
+export const description = 'Does what a conformance suite asks for by the id or the text of its message.';
 export const tags = ['testing', 'conformance'];
 export const limits = { wallMs: 60_000 };
 
@@ -11,10 +13,11 @@ const file = {
   type: 'resource',
   resource: { uri: 'file:///output.txt', name: 'output.txt', mimeType: 'text/plain', blob: btoa('the content of a file') },
 };
+const reply = { type: 'text', text: 'Direct message response', _meta: { 'pleat/reply': 'message' } };
 const link = { type: 'resource_link', uri: 'https://example.com/output.txt', name: 'output.txt', mimeType: 'text/plain' };
 
 const artifacts = {
-  text: () => 'a generated text',
+  text: () => 'Generated text content',
   data: () => ({ key: 'value', count: 42 }),
   'file-url': (ctx) => ctx.content([link]),
   file: (ctx) => ctx.content([file]),
@@ -22,10 +25,12 @@ const artifacts = {
 
 // Far enough apart to be events of their own.
 async function chunks(ctx) {
-  ctx.emit('the first part, ', { artifact: 'chunked' });
+  ctx.emit('chunk-1 ', { artifact: 'chunked' });
   await wait(120);
-  ctx.emit('and the last', { artifact: 'chunked', last: true });
+  ctx.emit('chunk-2', { artifact: 'chunked', last: true });
 }
+
+const ask = (ctx) => ctx.needInput('What else is there to know?');
 
 async function slowly(seconds) {
   await wait(seconds * 1000);
@@ -36,13 +41,16 @@ async function slowly(seconds) {
 const behaviours = [
   ['stream-artifact-chunked', chunks],
   ['stream-chunked', chunks],
+  ['stream-artifact-text', () => 'Streamed text content'],
+  ['stream-ordering', () => 'Ordered output'],
   ...Object.entries(artifacts).map(([kind, result]) => [`stream-artifact-${kind}`, result]),
   ...Object.entries(artifacts).map(([kind, result]) => [`artifact-${kind}`, result]),
   ['delayed-complete', () => slowly(2)],
-  ['resubscribe-message-id', () => slowly(4)],
-  ['long-running', () => slowly(20)],
-  ['cancel', () => slowly(20)],
-  ['input-required', (ctx) => ctx.needInput('What else is there to know?')],
+  ['long-running', () => slowly(3)],
+  ['cancel', () => slowly(50)],
+  ['message-response', (ctx) => ctx.content([reply])],
+  ['input-required', ask],
+  ['multi-turn', ask],
   ['auth-required', (ctx) => ctx.needAuth('Who is asking?')],
   ['reject-task', (ctx) => ctx.reject('rejected, as it was asked for')],
   ['task-failure', () => {
@@ -50,8 +58,14 @@ const behaviours = [
   }],
 ];
 
-export default function (_, ctx) {
-  const wish = (ctx.message.messageId ?? '').replace(/^(tck|test)-/, '');
-  const [, behaviour] = behaviours.find(([name]) => wish.startsWith(name)) ?? [];
-  return behaviour === undefined ? 'done' : behaviour(ctx);
+export default function (input, ctx) {
+  const [id, text] = [ctx.message.messageId ?? '', typeof input === 'string' ? input : ''];
+  const wish = [id, text].find((words) => words.startsWith('tck-'));
+  if (wish !== undefined) {
+    const [, behaviour] = behaviours.find(([name]) => wish.startsWith(`tck-${name}`)) ?? [];
+    return behaviour === undefined ? 'Hello from TCK' : behaviour(ctx);
+  }
+  // The one task of 0.3 that is followed while it works.
+  if (id.startsWith('test-resubscribe')) return slowly(4);
+  return text.trim() === 'done' ? 'done' : ask(ctx);
 }

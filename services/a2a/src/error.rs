@@ -50,10 +50,12 @@ pub enum BadRequest {
 }
 
 impl BadRequest {
-    /// JSON that breaks our rules (equal keys, too deep) is refused by the parser, like text that is no JSON.
+    /// JSON that breaks our rules (equal keys, too deep) is refused by the parser, like text that is no JSON. Parameters
+    /// of the wrong type are parameters that do not fit: so the conformance suites want it.
     pub const fn code(&self) -> i32 {
         match self {
             Self::Json(_) => PARSE_ERROR,
+            Self::Params => INVALID_PARAMS,
             _ => INVALID_REQUEST,
         }
     }

@@ -102,6 +102,20 @@ impl Block {
         }
     }
 
+    /// Whether its function means it as a message in the place of a task: `_meta` says `"pleat/reply": "message"`.
+    pub fn is_reply(&self) -> bool {
+        let extra = match self {
+            Self::Text { extra, .. }
+            | Self::Image { extra, .. }
+            | Self::Audio { extra, .. }
+            | Self::ResourceLink { extra, .. }
+            | Self::Resource { extra, .. }
+            | Self::Data { extra, .. } => extra,
+            _ => return false,
+        };
+        extra.get("_meta").and_then(|meta| meta.get("pleat/reply")).and_then(Value::as_str) == Some("message")
+    }
+
     /// Trace blocks belong to the owner's view of a task, never to a caller's.
     pub fn is_public(&self) -> bool {
         !matches!(

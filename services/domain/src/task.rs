@@ -285,6 +285,13 @@ impl Task {
         }
     }
 
+    /// What its function wants to be answered in the place of the task: all that came of one message.
+    pub fn reply(&self) -> Option<&Artifact> {
+        let [artifact] = self.artifacts.as_slice() else { return None };
+        let whole = self.state == TaskState::Completed && self.turn == 1 && !artifact.blocks.is_empty();
+        (whole && artifact.blocks.iter().all(Block::is_reply)).then_some(artifact)
+    }
+
     /// The events of a task that finished without storing any: what a subscriber would have seen.
     pub fn derived_events(&self) -> Vec<Event> {
         let working = StatusChange::to(TaskState::Working);

@@ -10,6 +10,7 @@ mod cors;
 mod extract;
 mod key_set;
 mod landing;
+mod leftover;
 mod mcp;
 mod metrics;
 mod notice;

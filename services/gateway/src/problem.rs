@@ -104,7 +104,9 @@ impl Problem {
 
     pub(crate) fn unknown_media_type(kind: &str) -> Self {
         let shown: String = kind.chars().take(80).collect();
-        let text = format!("the media type `{shown}` of a part is not supported; leave it out if it does not matter");
+        let text = format!(
+            "incompatible content types: `{shown}` of a part is not supported; leave it out if it does not matter"
+        );
         Self::plain(StatusCode::BAD_REQUEST, "unsupported_media_type", text).with_rpc(rpc::CONTENT_TYPE_NOT_SUPPORTED)
     }
 

@@ -17,6 +17,7 @@ use tracing::Instrument;
 
 use self::place::{Names, NoPlace, Place};
 use crate::app::{App, GatewayConfig};
+use crate::leftover::Leftover;
 use crate::observe::{Observed, Way};
 use crate::problem::Problem;
 use crate::{control, tenant};
@@ -43,9 +44,10 @@ pub fn router(app: App) -> Router {
         async move {
             let observed = Observed::begin(&request);
             let span = observed.span();
+            let (request, leftover) = Leftover::of(request);
             let (way, response) = dispatch(&app, control, tenant, request).instrument(span).await;
             observed.end(&app.counts, way, &response);
-            response
+            leftover.settled(response).await
         }
     })
 }

@@ -60,7 +60,6 @@ async fn a_wrong_envelope_is_an_invalid_request() {
     let version = "`jsonrpc` must be \"2.0\"";
     let id = "`id` must be a string, a number or null, of at most 1024 bytes";
     let method = "`method` must be a string";
-    let params = "`params` must be an object or an array";
     let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"tasks/get"}}"#, "x".repeat(1024));
     for (body, shown, message) in [
         ("3", json!(null), object),
@@ -79,11 +78,22 @@ async fn a_wrong_envelope_is_an_invalid_request() {
         (r#"{"jsonrpc":"2.0","id":"a"}"#, json!("a"), method),
         (r#"{"jsonrpc":"2.0","id":"a","method":null}"#, json!("a"), method),
         (r#"{"jsonrpc":"2.0","id":"a","method":["tasks/get"]}"#, json!("a"), method),
-        (r#"{"jsonrpc":"2.0","id":"a","method":"tasks/get","params":"x"}"#, json!("a"), params),
-        (r#"{"jsonrpc":"2.0","id":"a","method":"tasks/get","params":3}"#, json!("a"), params),
     ] {
         assert_eq!(post(&server, body.to_owned()).await, refusal(&shown, -32600, message), "{body}");
     }
+}
+
+/// Also where the method would take none, and without an id.
+#[tokio::test]
+async fn params_of_the_wrong_type_are_invalid_params() {
+    let server = TestServer::start().await;
+    let message = "`params` must be an object or an array";
+    for (method, params) in [("tasks/get", "\"x\""), ("message/send", "3"), ("GetExtendedAgentCard", "true")] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":"a","method":"{method}","params":{params}}}"#);
+        assert_eq!(post(&server, body).await, refusal(&json!("a"), -32602, message), "{method} {params}");
+    }
+    let nobody = r#"{"jsonrpc":"2.0","method":"message/send","params":"x"}"#;
+    assert_eq!(post(&server, nobody).await, refusal(&json!(null), -32602, message));
 }
 
 #[tokio::test]

@@ -9,7 +9,14 @@ use crate::harness::{TestServer, Tongue};
 use crate::push::{Receiver, platform};
 
 /// The four methods, in the parameters of 1.0.
-async fn act(tongue: Tongue, server: &TestServer, key: &str, what: &str, task: &str, config: &Value) -> Answer {
+pub(super) async fn act(
+    tongue: Tongue,
+    server: &TestServer,
+    key: &str,
+    what: &str,
+    task: &str,
+    config: &Value,
+) -> Answer {
     let request: RequestBuilder = match tongue {
         Tongue::Rest => {
             let path = format!("/tasks/{task}/pushNotificationConfigs");

@@ -196,7 +196,7 @@ async fn the_other_methods_look_at_their_parameters_too() {
     assert_eq!(got.result()["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "it was not touched");
 }
 
-/// Another tenant's ids, in every field that takes one, answer as those of nobody.
+/// Another caller's ids answer as those of nobody; those of another tenant are tried in `neighbours`.
 #[tokio::test]
 async fn ids_of_others_are_as_unknown_as_random_ones() {
     let server = started().await;
@@ -255,11 +255,15 @@ async fn a_tenant_that_is_not_the_routes_is_not_found() {
         assert_eq!(other.code(), -32001, "{tongue:?}");
     }
     for (method, params) in [
+        ("SendStreamingMessage", call(Some("other"))),
         ("GetTask", json!({ "id": "x", "tenant": "other" })),
         ("ListTasks", json!({ "tenant": "other" })),
         ("CancelTask", json!({ "id": "x", "tenant": "other" })),
         ("SubscribeToTask", json!({ "id": "x", "tenant": "other" })),
+        ("CreateTaskPushNotificationConfig", json!({ "taskId": "x", "url": "https://x.invalid/", "tenant": "other" })),
         ("GetTaskPushNotificationConfig", json!({ "taskId": "x", "id": "y", "tenant": "other" })),
+        ("ListTaskPushNotificationConfigs", json!({ "taskId": "x", "tenant": "other" })),
+        ("DeleteTaskPushNotificationConfig", json!({ "taskId": "x", "id": "y", "tenant": "other" })),
         ("GetExtendedAgentCard", json!({ "tenant": "other" })),
     ] {
         let answer = Tongue::V1.read(Tongue::V1.rpc(&server, method, &params).bearer_auth(&server.invoke)).await;

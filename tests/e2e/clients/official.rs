@@ -1,4 +1,6 @@
-//! Each client, over each binding that it speaks.
+//! Each client, over each binding that it speaks, and the proxy that stands before suites of conformance.
+
+mod proxy;
 
 use super::receiver::Receiver;
 use super::steps::{Client, agent, check, installed};
@@ -7,19 +9,27 @@ async fn goes_through(client: Client, library: &str) {
     let server = agent().await;
     let receiver = Receiver::start().await;
     let steps = client.run(&server, &receiver, library).await;
-    check(&steps, client.version);
+    check(&steps, &client);
     let delivered = receiver.heard("token-of-the-test").await;
     assert!(!delivered.is_null(), "{delivered}");
 }
 
 async fn python(library: &str, script: &'static str, binding: &'static str, version: &'static str) {
     let program = installed(&format!("{library}/bin/python"));
-    goes_through(Client { program, script, binding, version }, "").await;
+    let verifies = version == "1.0";
+    goes_through(Client { program, script: Some(script), binding, version, verifies }, "").await;
 }
 
 async fn javascript(library: &str, script: &'static str, binding: &'static str, version: &'static str) {
-    let client = Client { program: "node".to_owned(), script, binding, version };
+    let verifies = version == "1.0";
+    let client = Client { program: "node".to_owned(), script: Some(script), binding, version, verifies };
     goes_through(client, &installed(library)).await;
+}
+
+/// A program, not a script; it knows no signatures.
+async fn rust(binding: &'static str) {
+    let program = installed("rust/debug/pleat-client");
+    goes_through(Client { program, script: None, binding, version: "1.0", verifies: false }, "").await;
 }
 
 #[tokio::test]
@@ -56,4 +66,16 @@ async fn javascript_1_3_over_http_json() {
 #[ignore = "needs the official clients: see the module"]
 async fn javascript_0_3() {
     javascript("js-0.3.14", "javascript_03.mjs", "JSONRPC", "0.3").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the official clients: see the module"]
+async fn rust_over_json_rpc() {
+    rust("JSONRPC").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the official clients: see the module"]
+async fn rust_over_http_json() {
+    rust("HTTP+JSON").await;
 }

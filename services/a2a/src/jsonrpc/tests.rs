@@ -51,7 +51,7 @@ fn each_fault_of_an_envelope_is_named() {
     assert_snapshot!(fault(br#"{"jsonrpc":2.0,"id":1,"method":"a"}"#), @r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"`jsonrpc` must be \"2.0\""}}"#);
     assert_snapshot!(fault(br#"{"jsonrpc":"2.0","id":"x"}"#), @r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32600,"message":"`method` must be a string"}}"#);
     assert_snapshot!(fault(br#"{"jsonrpc":"2.0","id":"x","method":7}"#), @r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32600,"message":"`method` must be a string"}}"#);
-    assert_snapshot!(fault(br#"{"jsonrpc":"2.0","id":"x","method":"a","params":"b"}"#), @r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32600,"message":"`params` must be an object or an array"}}"#);
+    assert_snapshot!(fault(br#"{"jsonrpc":"2.0","id":"x","method":"a","params":"b"}"#), @r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32602,"message":"`params` must be an object or an array"}}"#);
 }
 
 #[test]

@@ -90,18 +90,35 @@ struct Body<'a> {
 
 /// What a message is answered with, and how a stream begins: the task itself, or in 1.0 the member `task`.
 #[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct SentView<'a>(Sent<'a>);
+
+#[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum SentView<'a> {
-    Bare(TaskView<'a>),
-    Member { task: TaskView<'a> },
+enum Sent<'a> {
+    BareTask(TaskView<'a>),
+    Task { task: TaskView<'a> },
+    BareMessage(Box<MessageView<'a>>),
+    Message { message: Box<MessageView<'a>> },
 }
 
 impl<'a> SentView<'a> {
     pub fn new(dialect: Dialect, task: &'a Task, show: Show) -> Self {
         let task = TaskView::new(dialect, task, show);
-        match dialect {
-            Dialect::V03 => Self::Bare(task),
-            Dialect::V1 => Self::Member { task },
-        }
+        Self(match dialect {
+            Dialect::V03 => Sent::BareTask(task),
+            Dialect::V1 => Sent::Task { task },
+        })
+    }
+
+    /// To who has waited for the end: where the function answers with a message, that and not the task.
+    pub fn of_end(dialect: Dialect, task: &'a Task, show: Show) -> Self {
+        let Some(reply) = task.reply() else { return Self::new(dialect, task, show) };
+        let (id, context) = (format!("{}-reply", task.id), task.context.as_str());
+        let message = Box::new(MessageView::of_reply(dialect, id, context, reply));
+        Self(match dialect {
+            Dialect::V03 => Sent::BareMessage(message),
+            Dialect::V1 => Sent::Message { message },
+        })
     }
 }

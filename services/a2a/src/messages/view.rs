@@ -51,6 +51,7 @@ pub(super) struct MessageView<'a> {
     message_id: Cow<'a, str>,
     role: &'static str,
     parts: Vec<PartView<'a>>,
+    #[serde(skip_serializing_if = "str::is_empty")]
     task_id: &'a str,
     context_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +95,12 @@ impl<'a> MessageView<'a> {
     pub fn of_input(of: Of<'a>, input: &'a RawValue) -> Self {
         let part = PartView::new(of.dialect, Part::value(input));
         Self::new(of, Cow::Owned(format!("{}-input", of.task)), Role::User, vec![part])
+    }
+
+    /// A result that stands alone: no task is named, and none is to be asked for.
+    pub fn of_reply(dialect: Dialect, id: String, context: &'a str, artifact: &'a Artifact) -> Self {
+        let of = Of { dialect, task: "", context };
+        Self::new(of, Cow::Owned(id), Role::Agent, parts(dialect, &artifact.blocks))
     }
 
     pub fn of_agent(of: Of<'a>, id: String, text: &'a str) -> Self {

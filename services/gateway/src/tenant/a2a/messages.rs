@@ -51,6 +51,8 @@ async fn send(
     wire: Wire,
 ) -> Result<Response, Problem> {
     let (show, wait) = (Show::whole(params.history_length), params.wait);
+    // Who is told of a task wants one.
+    let to_end = wait && params.push.is_none();
     let task = match translate(app, visitor, headers, sending(params, &wire)).await? {
         Sent::New(invocation) if wait => app.engine.send(*invocation).await?,
         Sent::New(invocation) => Box::pin(app.engine.start(*invocation)).await?.0,
@@ -59,7 +61,11 @@ async fn send(
         Sent::Unclear(question) => Box::pin(app.engine.ask_for_skill(*question)).await?,
     };
     Problem::if_blocked(&task)?;
-    Ok(warned(wire.result(&SentView::new(wire.dialect(), &task, show)), &task))
+    let view = match to_end {
+        true => SentView::of_end(wire.dialect(), &task, show),
+        false => SentView::new(wire.dialect(), &task, show),
+    };
+    Ok(warned(wire.result(&view), &task))
 }
 
 /// The task as it was before the turn, then everything that the turn brings.

@@ -1,0 +1,95 @@
+//! What a handler leaves unread of a request is read before the answer goes out.
+//!
+//! An answer may come before the body was looked at: a version that is not served, a path that does not exist. The
+//! connection could not be used again then, and would be closed behind the answer without a word, under the next
+//! request of a client that keeps its connections. So a little is read and thrown away; where there is more, the
+//! answer says that the connection ends.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::Request;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{CONNECTION, EXPECT};
+use http::{HeaderValue, Version};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Frame, SizeHint};
+
+/// Bodies of refused requests are mostly small; who sends more is not waited for.
+const MOST: usize = 256 * 1024;
+const PATIENCE: Duration = Duration::from_secs(1);
+
+type Rest = Arc<Mutex<Option<Body>>>;
+
+/// What may be left of a request. In HTTP/2 each has a stream of its own, and nothing is to be done.
+pub(crate) struct Leftover {
+    rest: Option<Rest>,
+    /// Whether its sender waits to be asked for the body. It is not asked for one that nobody wants.
+    waits: bool,
+}
+
+impl Leftover {
+    /// The request, whose body comes back if it is dropped before its end.
+    pub(crate) fn of(request: Request) -> (Request, Self) {
+        let waits = request.headers().contains_key(EXPECT);
+        if request.body().is_end_stream() || request.version() >= Version::HTTP_2 {
+            return (request, Self { rest: None, waits });
+        }
+        let rest = Rest::default();
+        let request = request.map(|body| Body::new(Kept { body, over: false, rest: Arc::clone(&rest) }));
+        (request, Self { rest: Some(rest), waits })
+    }
+
+    pub(crate) async fn settled(self, mut response: Response) -> Response {
+        let unread = self.rest.and_then(|rest| rest.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let Some(unread) = unread else { return response };
+        let reading = || tokio::time::timeout(PATIENCE, Limited::new(unread, MOST).collect());
+        // Boxed, as all that is seldom needed.
+        let read = !self.waits && Box::pin(reading()).await.is_ok_and(|read| read.is_ok());
+        if !read {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+struct Kept {
+    body: Body,
+    over: bool,
+    rest: Rest,
+}
+
+impl HttpBody for Kept {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        self.over = matches!(polled, Poll::Ready(None | Some(Err(_))));
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if !self.over && !self.body.is_end_stream() {
+            let unread = std::mem::replace(&mut self.body, Body::empty());
+            *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(unread);
+        }
+    }
+}
