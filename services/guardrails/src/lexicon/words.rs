@@ -14,12 +14,14 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
         PHONE,
         "phone phones telephone telephones tel mobile mob cell cellphone cellular call calls called calling caller
         fax contact contacts reach reached dial dialed dialing ring sms whatsapp signal hotline helpline voicemail
-        landline answering callback pager phonenumber phoneno msisdn texted
+        landline answering callback pager phonenumber phoneno msisdn texted rings ringing tollfree toll hotlines
         telefon telefonnummer rufnummer handy handynummer mobil mobilfunk anruf anrufen ruf tlf mobilnummer
         telefono celular movil llamar llame llamame llamada cellulare chiamare chiama chiamami fisso
         telephoner appeler appelez appelle portable joindre mobiele telefoon telefoonnummer bellen gsm
         telefone ligar ligue telemovel puhelin puhelinnumero puh soita ring zadzwon dzwonic komorka numertelefonu
-        telefonszam hivjon telepono arayin telefonu cep ara тел телефон телефону позвоните звоните звонить мобильный
+        telefonszam telefonszama telefonszamom hivjon telepono telepon telpon ponsel arayin telefonu telefonum
+        telefonumu cep ara rufen rufe ruft rufnr festnetz telefonnr telefoon telefonni telefonnummeret thoai ligando
+        ligacao zavolejte volejte zvonete sunati nazovite тел телефон телефону позвоните звоните звонить мобильный
         τηλεφωνο κινητο טלפון נייד هاتف جوال اتصل फोन मोबाइल โทร โทรศัพท์",
     ),
     (
