@@ -188,6 +188,8 @@ impl Shape {
             && !self.starts_with(b"00")
             && (9..=most).contains(&total)
             && ((2..=5).contains(&first) || (first == 1 && self.groups > 2))
+            // The shape of a social security number that is none.
+            && (self.lengths() != [3, 2, 4] || self.spaces)
             && self.even();
         let pairs = self.lengths().iter().all(|length| *length == 2)
             && ((self.groups == 4 && self.hyphens) || (self.groups == 5 && uniform));

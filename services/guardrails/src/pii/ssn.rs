@@ -51,7 +51,8 @@ pub(super) fn ssn(region: &Region<'_>, first: usize) -> Option<Taken> {
 fn zero(region: &Region<'_>, first: usize) -> bool {
     let Group { start, .. } = region.group(first);
     let other = |class| region.context.near(class, start, BEFORE);
-    let alone = region.groups.len() == 1 && !matches!(region.byte(start.wrapping_sub(1)), b'-' | b'#' | b'.' | b':' | b'=' | b'/');
+    let alone = region.groups.len() == 1
+        && !matches!(region.byte(start.wrapping_sub(1)), b'-' | b'#' | b'.' | b':' | b'=' | b'/');
     alone && region.byte(start) == b'0' && !other(PHONE) && !other(OTHER_NUMBER) && !other(ID) && !other(NUMBER)
 }
 

@@ -200,11 +200,12 @@ impl Scan<'_> {
         }
     }
 
-    /// Leaves the last group to the word that follows it, and with it those that are joined to it: `1975-11-21T10`.
+    /// Leaves the last group to the word that follows it, and with it those that are joined to it: `1975-11-21T10`. The
+    /// first stays: there are ids that end with a letter.
     fn leave(&self, groups: &mut Vec<Group>) {
         while let Some(last) = groups.pop() {
-            let spaced = groups.last().is_none_or(|before| self.slice(before.end, last.start).contains(' '));
-            if spaced {
+            let joined = |before: &Group| !self.slice(before.end, last.start).contains(' ');
+            if groups.len() < 2 || !groups.last().is_some_and(joined) {
                 return;
             }
         }

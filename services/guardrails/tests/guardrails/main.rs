@@ -5,6 +5,8 @@
 mod checks;
 mod corpus;
 mod evasion;
+mod injection;
+mod numbers;
 mod policy;
 mod streams;
 mod values;
