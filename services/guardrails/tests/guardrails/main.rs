@@ -7,6 +7,7 @@ mod corpus;
 mod evasion;
 mod injection;
 mod numbers;
+mod pages;
 mod policy;
 mod streams;
 mod values;

@@ -27,6 +27,8 @@ fn addresses_of_machines_are_found_with_what_is_written_to_them() {
 fn telephones_are_found_in_the_shapes_of_many_countries() {
     for (text, part) in [
         ("+46.70.123.45.42", "+46.70.123.45.42"),
+        ("+972 62 0128 886", "+972 62 0128 886"),
+        ("+420 95 2619-996", "+420 95 2619-996"),
         ("+32-12-35-04-25", "+32-12-35-04-25"),
         ("tel:06-11-63-15-04", "06-11-63-15-04"),
         ("01512 3476799", "01512 3476799"),
@@ -80,6 +82,8 @@ fn times_near_a_card_are_no_cards() {
 }
 
 #[test]
-fn a_repository_is_nobodys_mailbox() {
+fn mailboxes_are_told_from_repositories() {
+    is("to jane@例え.jp, please", "pii.email", "jane@例え.jp");
+    is("メールはjane@example.comです", "pii.email", "jane@example.com");
     assert_eq!(found("git@github.com:pleat/pleat.git"), []);
 }
