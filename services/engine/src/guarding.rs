@@ -7,6 +7,8 @@ mod files;
 mod names;
 mod noted;
 mod patch;
+#[cfg(test)]
+mod tests;
 mod texts;
 
 use std::collections::HashMap;
