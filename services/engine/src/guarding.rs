@@ -7,6 +7,8 @@ mod files;
 mod names;
 mod noted;
 mod patch;
+#[cfg(test)]
+mod tests;
 mod texts;
 
 use std::collections::HashMap;
@@ -286,7 +288,9 @@ impl Watch {
         let verdict = self.guard.read(side, &mut value, &mut self.session);
         let first = verdict.findings.first().map(|finding| finding.check.name());
         if self.judge(side, verdict, at, true)? {
-            *what = serde_json::from_value(value).map_err(|_| self.stop(BlockedBy(first.unwrap_or("unicode"))))?;
+            let written = patch::patched(&json::raw(&*what), &value);
+            let read = serde_json::from_str(written.get());
+            *what = read.map_err(|_| self.stop(BlockedBy(first.unwrap_or("unicode"))))?;
         }
         Ok(())
     }

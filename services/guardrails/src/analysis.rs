@@ -4,17 +4,19 @@ use crate::fold::{Folded, is_ignorable};
 use crate::injection;
 use crate::kind::{Kind, Kinds};
 use crate::lexicon::Classes;
-use crate::lexicon::class::{IGNORE, NOT, PERSONA, PRIOR, REVEAL, ROLE, TOLD, WHAT};
+use crate::lexicon::class::{ENCODE, EVADE, IGNORE, NOT, PERSONA, REVEAL, ROLE, WHAT};
 use crate::policy::{Check, CheckType, Config};
 use crate::scan::{Ages, Found, Scan};
 use crate::work::Work;
-use crate::{secrets, unicode, url};
+use crate::{decode, secrets, unicode, url};
 
 /// Patterns and terms see a line at a time, and of a long line so many bytes.
 const LONGEST_PIECE: usize = 1024;
 
 /// Words with which rules for injections begin, in all languages.
-const BEGINNINGS: Classes = IGNORE | REVEAL | NOT | PRIOR | PERSONA | ROLE | WHAT | TOLD;
+const BEGINNINGS: Classes = IGNORE | EVADE | REVEAL | NOT | PERSONA | ROLE | WHAT;
+/// Longer texts are not read backwards.
+const LONGEST_TURNED: usize = 4096;
 
 /// A place in the text as it was written, and the check that takes exception to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,11 +214,15 @@ impl Plan {
     /// Injections, which are judged by the text as a whole.
     fn judge(&self, text: &str, folded: &Folded<'_>, found: &Found, spots: &mut Vec<Spot>) {
         let judgement = injection::judge(&folded.text, &found.hits);
-        let unseen = if folded.suspect { unicode::hidden_text(text) } else { None };
-        let unseen = unseen.map(|hidden| {
+        let score_of = |hidden: String| {
             let (_, found) = Scan::new(&hidden, Kinds::NONE.with(Kind::Injection), 0).run(0);
             injection::judge(&hidden, &found.hits).score
-        });
+        };
+        let unseen = if folded.suspect { unicode::hidden_text(text) } else { None };
+        let speaks_of_it = found.hits.iter().any(|hit| hit.classes & ENCODE != 0);
+        let turned = speaks_of_it && folded.text.len() <= LONGEST_TURNED;
+        let turned = turned.then(|| decode::turned(&folded.text)).into_iter().flatten();
+        let unseen = unseen.into_iter().chain(turned).map(score_of).reduce(f32::max);
         for (at, check) in self.checks.iter().enumerate() {
             let Config::Injection { threshold } = check.config else { continue };
             if judgement.score >= threshold {

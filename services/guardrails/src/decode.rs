@@ -105,6 +105,16 @@ fn percent_decoded(run: &str) -> Option<String> {
     if count < 2 { None } else { String::from_utf8(decoded).ok() }
 }
 
+/// A text as it reads from its end, and with each letter thirteen places further (`rot13`).
+pub(crate) fn turned(text: &str) -> [String; 2] {
+    let rotated = |one: char| match one {
+        'a'..='m' | 'A'..='M' => char::from_u32(one as u32 + 13).unwrap_or(one),
+        'n'..='z' | 'N'..='Z' => char::from_u32(one as u32 - 13).unwrap_or(one),
+        other => other,
+    };
+    [text.chars().rev().collect(), text.chars().map(rotated).collect()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use aho_corasick::AhoCorasick;
 
 use crate::kind::Kind;
 use crate::lexicon::Classes;
-use crate::lexicon::class::{PERSONA, PROMPT, SYSTEM};
+use crate::lexicon::class::{AI, CODE, INJECTION, LOOSE, PERSONA, PHRASE, PROMPT, SEND, SYSTEM};
 use crate::scan::{Hit, Match};
 use rules::{RULES, Rule, SIGNS};
 
@@ -35,13 +35,15 @@ impl Judgement {
 }
 
 const SHORTEST_SIGN: usize = 6;
+/// Words with which signs are found.
+const SIGNALS: Classes = SYSTEM | PROMPT | PHRASE | AI | SEND | CODE | LOOSE;
 /// More signs than this in one text tell nothing new.
 const MOST_MATCHES: usize = 64;
 
 pub(crate) fn judge(text: &str, hits: &[Hit]) -> Judgement {
     let mut judgement = Judgement::default();
     // Every sign has one of these characters, or a word that was noted.
-    let signs = hits.iter().any(|hit| hit.classes & (SYSTEM | PROMPT) != 0)
+    let signs = hits.iter().any(|hit| hit.classes & SIGNALS != 0)
         || (text.len() >= SHORTEST_SIGN
             && (memchr::memchr3(b'<', b'[', b'#', text.as_bytes()).is_some()
                 || memchr::memchr(b'{', text.as_bytes()).is_some()));
@@ -54,11 +56,15 @@ pub(crate) fn judge(text: &str, hits: &[Hit]) -> Judgement {
             }
         }
     }
-    for (first, _) in hits.iter().enumerate().filter(|(_, hit)| hit.classes & *BEGINNINGS != 0) {
-        for rule in RULES {
-            if let Some((start, end)) = stands(text, hits, first, rule) {
+    for (first, hit) in hits.iter().enumerate() {
+        let mut left = beginning(hit.classes);
+        while left != 0 {
+            if let Some(rule) = RULES.get(left.trailing_zeros() as usize)
+                && let Some((start, end)) = stands(text, hits, first, rule)
+            {
                 judgement.count(start, end, rule.name, rule.weight);
             }
+            left &= left - 1;
         }
         if judgement.matches.len() > MOST_MATCHES {
             break;
@@ -67,9 +73,26 @@ pub(crate) fn judge(text: &str, hits: &[Hit]) -> Judgement {
     judgement
 }
 
-/// The classes that some rule begins with.
-static BEGINNINGS: LazyLock<Classes> =
-    LazyLock::new(|| RULES.iter().filter_map(|rule| rule.steps.first()).fold(0, |all, (classes, _)| all | classes));
+/// The rules that begin with a word of some classes: a bit for each.
+fn beginning(classes: Classes) -> u128 {
+    let mut rules = 0;
+    let mut left = classes & INJECTION;
+    while left != 0 {
+        rules |= BEGINNINGS.get(left.trailing_zeros() as usize).copied().unwrap_or_default();
+        left &= left - 1;
+    }
+    rules
+}
+
+/// For each class, the rules that begin with it.
+static BEGINNINGS: LazyLock<[u128; 64]> = LazyLock::new(|| {
+    let begins = |class: usize, rule: &Rule| rule.steps.first().is_some_and(|(classes, _)| classes >> class & 1 == 1);
+    let rules = |class: usize| {
+        let all = RULES.iter().enumerate().filter(|(_, rule)| begins(class, rule));
+        all.fold(0, |all, (at, _)| all | 1 << at)
+    };
+    std::array::from_fn(rules)
+});
 
 static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().ascii_case_insensitive(true).build(SIGNS.iter().map(|(sign, ..)| sign)).ok()
@@ -103,4 +126,14 @@ fn shouted(text: &str, hit: &Hit, classes: Classes) -> bool {
     }
     let word = text.get(hit.start..hit.end).unwrap_or_default();
     word.len() > 4 || word.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_has_its_bit() {
+        assert!(RULES.len() <= u128::BITS as usize);
+    }
 }

@@ -1,5 +1,6 @@
 //! The words that mean something to a check, in one table, so that each word of a text is looked up once.
 
+mod persuasion;
 mod spaceless;
 mod words;
 
@@ -11,10 +12,10 @@ pub(crate) use spaceless::SPACELESS;
 pub(crate) type Classes = u64;
 
 pub(crate) mod class {
-    //! One bit for each meaning. The first sixteen are context: how near the last such word is, is remembered.
+    //! One bit for each meaning. The first twelve are context: how near the last such word is, is remembered.
     use super::Classes;
 
-    pub(crate) const CONTEXTS: usize = 16;
+    pub(crate) const CONTEXTS: usize = 12;
     pub(crate) const CONTEXT: Classes = (1 << CONTEXTS) - 1;
 
     pub(crate) const PHONE: Classes = 1;
@@ -34,6 +35,13 @@ pub(crate) mod class {
     pub(crate) const WHOSE: Classes = 1 << 11;
 
     // What injections are made of.
+    /// Said of somebody who is to be played.
+    pub(crate) const EVIL: Classes = 1 << 12;
+    /// Of more than one's own: what the user has.
+    pub(crate) const DATA: Classes = 1 << 13;
+    /// To write, to list: what is asked of an assistant every day.
+    pub(crate) const WRITE: Classes = 1 << 14;
+    pub(crate) const CODE: Classes = 1 << 15;
     pub(crate) const IGNORE: Classes = 1 << 16;
     pub(crate) const PRIOR: Classes = 1 << 17;
     pub(crate) const RULES: Classes = 1 << 18;
@@ -67,13 +75,28 @@ pub(crate) mod class {
     pub(crate) const WHAT: Classes = 1 << 46;
     /// To ignore, in languages that say it last.
     pub(crate) const DISCARD: Classes = 1 << 47;
-    pub(crate) const INJECTION: Classes = (((1 << 48) - 1) & !CONTEXT) | EVADE;
-
-    /// To get round something: what programs do, too.
-    pub(crate) const EVADE: Classes = 1 << 50;
+    pub(crate) const INJECTION: Classes = !(CONTEXT | TOXIC | TOXIC_SEVERE);
 
     pub(crate) const TOXIC: Classes = 1 << 48;
     pub(crate) const TOXIC_SEVERE: Classes = 1 << 49;
+
+    /// To get round something: what programs do, too.
+    pub(crate) const EVADE: Classes = 1 << 50;
+    pub(crate) const TASK: Classes = 1 << 51;
+    pub(crate) const REFUSE: Classes = 1 << 52;
+    /// Ways to write something so that it is not recognised.
+    pub(crate) const ENCODE: Classes = 1 << 53;
+    /// What somebody was told to keep to himself.
+    pub(crate) const GUARDED: Classes = 1 << 54;
+    pub(crate) const SEND: Classes = 1 << 55;
+    pub(crate) const READ: Classes = 1 << 56;
+    pub(crate) const ANSWER: Classes = 1 << 57;
+    pub(crate) const HIDE: Classes = 1 << 58;
+    pub(crate) const VERBATIM: Classes = 1 << 59;
+    /// Words of phrases that are looked for as a whole.
+    pub(crate) const PHRASE: Classes = 1 << 60;
+    pub(crate) const CIPHER: Classes = 1 << 61;
+    pub(crate) const VOID: Classes = 1 << 62;
 }
 
 /// Words are at most this long in bytes; nothing longer is looked up.
@@ -95,8 +118,10 @@ const BITS: u32 = 16;
 
 impl Lexicon {
     fn new() -> Self {
-        let entries: Vec<(&'static str, Classes)> = words::TABLE
-            .iter()
+        let tables = [words::TABLE, persuasion::ENGLISH, persuasion::OTHERS];
+        let entries: Vec<(&'static str, Classes)> = tables
+            .into_iter()
+            .flatten()
             .flat_map(|(classes, words)| words.split_whitespace().map(move |word| (word, *classes)))
             .collect();
         let size = (entries.len() * 4).next_power_of_two();

@@ -50,6 +50,12 @@ pub(crate) fn number(region: &Region<'_>, first: usize) -> Option<Taken> {
     if let Some(taken) = ip::ipv4(region, first) {
         return Some(taken);
     }
+    // A plus before it is a telephone's.
+    if region.byte(region.group(first).start.wrapping_sub(1)) == b'+'
+        && let Some(taken) = phone::phone(region, first)
+    {
+        return Some(taken);
+    }
     if let Some(taken) = card::card(region, first) {
         return Some(taken);
     }

@@ -14,7 +14,7 @@ mod words;
 
 pub(crate) use bytes::{Peek, is_cjk, is_delimiter};
 pub(crate) use context::{Ages, Context, hint};
-pub(crate) use numbers::{Digits, Region};
+pub(crate) use numbers::{Digits, Group, Region};
 pub(crate) use words::Hit;
 
 use crate::kind::{Kind, Kinds};

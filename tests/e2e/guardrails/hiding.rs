@@ -8,7 +8,7 @@ use super::{EMAIL, checks, guarded, set, violations};
 use crate::harness::{TestServer, Tongue};
 
 fn secretive(text: &str) {
-    for part in ["jane", "example.com", "mple.com", "1111", "hunter2"] {
+    for part in ["jane", "example.com", "mple.com", "1111", "hunter2", "7946"] {
         assert!(!text.contains(part), "`{part}` is in {text}");
     }
 }
@@ -30,6 +30,7 @@ async fn what_is_split_over_parts_does_not_reach_the_function() {
     let splits = [
         (json!(["jane.doe@exa", "mple.com"]), "[EMAIL_1]\n"),
         (json!(["my card: 4111 1111", "1111 1111", "thanks"]), "my card: [CARD_1]\n\nthanks"),
+        (json!(["call +44 20 7946 09", "58 tonight"]), "call [PHONE_1]\n tonight"),
         (json!(["my password:", "hunter2x9", "!"]), "my password:\n[PASSWORD_1]\n!"),
         (json!(["nothing", "to see"]), "nothing\nto see"),
     ];

@@ -5,7 +5,10 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::Classes;
-use super::class::{CARD, DISCARD, IGNORE, PASSWORD, PHONE, PRIOR, PROMPT, REVEAL, RULES, SYSTEM, TOXIC, YOU};
+use super::class::{
+    AI, CARD, DISCARD, IGNORE, PASSWORD, PHONE, PRIOR, PROMPT, RESTRICT, REVEAL, ROLE, RULES, SYSTEM, TOXIC, WITHOUT,
+    YOU, YOUR,
+};
 
 pub(crate) static SPACELESS: LazyLock<Option<Spaceless>> = LazyLock::new(Spaceless::new);
 
@@ -20,7 +23,11 @@ const TABLE: &[(Classes, &str)] = &[
     (REVEAL, "显示 告诉 輸出 输出 泄露 透露 重复 表示し 教えて 出力 보여 알려 출력"),
     (SYSTEM, "系统 系統 システム 시스템"),
     (PROMPT, "提示词 提示 プロンプト 프롬프트"),
-    (YOU, "你 您 あなた 당신 너는"),
+    (YOU | YOUR, "你 您 あなた 당신 너는"),
+    (WITHOUT, "没有 不受 沒有 제한 없는"),
+    (RESTRICT, "限制 约束 約束 道德 制限"),
+    (AI, "人工智能 人工知能 모델 模型 助手"),
+    (ROLE, "扮演 假装 演じて 역할"),
     (TOXIC, "傻逼 操你妈 他妈的 妈的 混蛋 王八蛋 死ね くそ 畜生 馬鹿野郎 씨발 개새끼 병신 좆"),
 ];
 

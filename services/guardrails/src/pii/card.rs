@@ -8,7 +8,7 @@ use crate::scan::{Digits, Region};
 
 /// First six digits from, to, and the lengths that the issuer gives out. Others count where the text speaks of a card.
 const ISSUERS: &[(u32, u32, &[usize])] = &[
-    (180_000, 180_099, &[15]),                             // JCB
+    (100_000, 199_999, &[15]),                             // UATP, JCB
     (213_100, 213_199, &[15]),                             // JCB
     (220_000, 220_499, &[16, 17, 18, 19]),                 // Mir
     (222_100, 272_099, &[16]),                             // Mastercard
@@ -79,5 +79,7 @@ fn fits(text: &str, asked: bool, near_phone: bool) -> bool {
     };
     // A short number near words for telephones is more likely one, with a digit that happens to fit.
     let telephone = values.len() < 15 && near_phone;
+    // Where the text speaks of cards, other numbers of this length are times in milliseconds.
+    let asked = asked && values.len() > 13;
     (asked || (!telephone && known())) && luhn(values) && !uniform(values)
 }

@@ -12,6 +12,10 @@ pub(crate) fn emails(run: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     bytes.iter().enumerate().filter(|(_, byte)| **byte == b'@').filter_map(move |(at, _)| {
         let start = local(bytes, from, at)?;
         let end = host(bytes, at + 1)?;
+        // `git@host:path` is where a repository is.
+        if bytes.get(start..at) == Some(b"git") && bytes.at(end) == b':' {
+            return None;
+        }
         from = end;
         Some((start, end))
     })

@@ -17,7 +17,9 @@ pub(super) fn ipv4(region: &Region<'_>, first: usize) -> Option<Taken> {
     };
     let start = region.group(first).start;
     let before = region.byte(start.wrapping_sub(1));
-    if !(0..4).all(fits) || before == b'.' || before == b':' || region.context.near(VERSION, start, 12) {
+    // More than four, or a plus before them: a telephone, or an outline.
+    let longer = first + 4 < region.groups.len() && region.between(first + 3) == ".";
+    if !(0..4).all(fits) || longer || matches!(before, b'.' | b'+') || region.context.near(VERSION, start, 12) {
         return None;
     }
     Some(Taken::new(region, first, 4, Kind::Ip, "ipv4"))

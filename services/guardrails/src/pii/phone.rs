@@ -20,21 +20,25 @@ pub(super) fn phone(region: &Region<'_>, first: usize) -> Option<Taken> {
     let lead = Lead::of(region, first);
     // The rest of another number.
     let before = region.byte(lead.start.wrapping_sub(1));
-    if matches!(before, b'.' | b'-' | b'/' | b',') && region.byte(lead.start.wrapping_sub(2)).is_ascii_digit() {
+    let prior = region.byte(lead.start.wrapping_sub(2));
+    if matches!(before, b'.' | b'-' | b'/' | b',' | b':') && prior.is_ascii_digit() {
         return None;
     }
-    let named_otherwise = otherwise(region, lead.start);
+    // `INV-2024-90375`: the number has a name, and only `tel-` names a telephone.
+    let tagged = matches!(before, b'-' | b'#' | b'_') && prior.is_ascii_alphanumeric();
+    let tagged = (tagged || before == b'#') && !region.context.near(PHONE, lead.start, 1);
+    let named_otherwise = tagged || otherwise(region, lead.start);
     let (mut telling, mut possible) = (None, None);
     let mut shape = Shape::default();
     for count in 1..=region.groups.len().saturating_sub(first).min(MOST_GROUPS) {
         shape.take(region, first + count - 1, count == 1);
-        let dated = count > 1 && super::date(region, first + count - 1).is_some();
+        let dated = count > 1 && dated(region, first + count - 1);
         if !shape.separators_fit || shape.length > LONGEST || dated {
             break;
         }
         if lead.international(&shape) || (!named_otherwise && shape.telling(&lead)) {
             telling = Some(count);
-        } else if shape.possible(&lead) {
+        } else if !tagged && shape.possible(&lead) && !goes_on(region, first + count - 1) {
             possible = Some((count, shape.length));
         }
     }
@@ -46,6 +50,17 @@ pub(super) fn phone(region: &Region<'_>, first: usize) -> Option<Taken> {
     let end = region.group(first + count - 1).end;
     let end = extension(region.text, end).unwrap_or(end);
     Some(Taken { count, found: Some((lead.start, end, Kind::Phone, "phone")) })
+}
+
+/// Whether a date begins with this group: one that is written otherwise than the groups before it.
+fn dated(region: &Region<'_>, at: usize) -> bool {
+    let year = region.group(at).len() == 4 || region.group(at + 2).len() == 4;
+    (year || region.between(at - 1) != region.between(at)) && super::date(region, at).is_some()
+}
+
+/// Whether the number goes on behind this group: what is cut from a longer one is none.
+fn goes_on(region: &Region<'_>, last: usize) -> bool {
+    last + 1 < region.groups.len() && matches!(region.between(last), "-" | "." | "/")
 }
 
 /// What stands before the first group.
@@ -101,6 +116,8 @@ struct Shape {
     hyphens: bool,
     dots: bool,
     spaces: bool,
+    /// Before the last group stands a hyphen.
+    hyphen_last: bool,
 }
 
 impl Shape {
@@ -113,7 +130,8 @@ impl Shape {
             self.hyphens &= bracket || matches!(separator, "-" | ")-");
             self.dots &= bracket || matches!(separator, "." | ").");
             self.spaces &= bracket || separator == " ";
-            let known = bracket || matches!(separator, " " | "-" | "." | "/" | ")-" | ")." | ")/");
+            let known = bracket || matches!(separator, " " | "-" | "." | "/" | "/ " | ")-" | ")." | ")/");
+            self.hyphen_last = separator == "-";
             self.separators_fit &= known || matches!(separator, " (" | "-(" | ".(" | "(" | " - " | " / ");
         }
         if let Some(place) = self.lengths.get_mut(self.groups) {
@@ -154,22 +172,28 @@ impl Shape {
         }
         let uniform = self.hyphens || self.dots || self.spaces;
         let first = self.first();
-        let north_american = match self.lengths() {
+        let national = match self.lengths() {
             [3, 3, 4] => self.hyphens || self.dots || self.plausible(),
             [1, 3, 3, 4] => digit(0) == b'1',
-            [3, 3, 2, 2] => uniform,
+            [1, 3, 3, 2, 2] => matches!(digit(0), b'7' | b'8'),
+            [3, 3, 2, 2] | [3, 2, 2, 2] | [2, 3, 2, 2] => uniform && digit(0) != b'0',
+            [2, 4 | 5, 4] => self.hyphen_last,
             [3, 7] => lead.bracket,
             _ => false,
         };
         let bracketed = lead.bracket && (2..=5).contains(&first) && (8..=12).contains(&total) && self.even();
+        // Long areas have long numbers, in Germany and Austria.
+        let most = if first < 4 { 11 } else { 13 };
         let trunk = digit(0) == b'0'
             && !self.starts_with(b"00")
-            && (9..=11).contains(&total)
+            && (9..=most).contains(&total)
             && ((2..=5).contains(&first) || (first == 1 && self.groups > 2))
+            // The shape of a social security number that is none.
+            && (self.lengths() != [3, 2, 4] || self.spaces)
             && self.even();
         let pairs = self.lengths().iter().all(|length| *length == 2)
             && ((self.groups == 4 && self.hyphens) || (self.groups == 5 && uniform));
-        north_american || bracketed || trunk || pairs
+        national || bracketed || trunk || pairs
     }
 
     /// An area and an exchange as they are given out, or a trunk zero.
@@ -187,8 +211,10 @@ impl Shape {
     fn possible(&self, lead: &Lead) -> bool {
         let first_alone = matches!(self.digits.at(0), b'0' | b'1' | b'7' | b'8');
         let fewest = if self.groups == 1 { 7 } else { 6 };
+        // Two groups with a point between them are a fraction.
+        let fraction = self.groups == 2 && self.dots && self.lengths() != [3, 4] && !lead.plus && !lead.bracket;
         let most = if lead.plus || self.starts_with(b"00") { 15 } else { 12 };
-        (fewest..=most).contains(&self.length) && (self.first() >= 2 || first_alone) && self.even()
+        !fraction && (fewest..=most).contains(&self.length) && (self.first() >= 2 || first_alone) && self.even()
     }
 }
 

@@ -4,11 +4,14 @@ use super::Taken;
 use super::checksum::uniform;
 use super::phone::before_a_name;
 use crate::kind::Kind;
-use crate::lexicon::class::{ID, ITIN, PHONE, SSN};
-use crate::scan::{Digits, Region};
+use crate::lexicon::class::{ID, ITIN, NUMBER, OTHER_NUMBER, PHONE, SSN};
+use crate::scan::{BEFORE, BEHIND, Digits, Group, Region};
 
 /// Printed in advertisements, and used by nobody.
 const FAKES: &[u64] = &[78_051_120, 219_099_999, 457_555_462, 123_456_789];
+
+/// A word that far before a number is about it, and not about another.
+const RIGHT_BEFORE: usize = 8;
 
 pub(super) fn ssn(region: &Region<'_>, first: usize) -> Option<Taken> {
     let lengths = [0, 1, 2].map(|at| region.group(first + at).len());
@@ -18,10 +21,13 @@ pub(super) fn ssn(region: &Region<'_>, first: usize) -> Option<Taken> {
     let start = region.group(first).start;
     let named = region.near(SSN, start);
     let taxed = region.near(ITIN, start);
+    // Postal codes have five and four digits, too.
+    let told = region.context.near(SSN, start, RIGHT_BEFORE);
     let count = match lengths {
-        [3, 2, 4] if same(region, first) => 3,
-        [9, ..] if named || taxed => 1,
-        [3, 6, ..] | [5, 4, ..] if (named || taxed) && region.between(first) == "-" => 2,
+        [3, 2, 4] if same(region, first) || (told && spaced(region, first)) => 3,
+        [9, ..] if named || taxed || behind(region, first) || zero(region, first) => 1,
+        [3, 6, ..] if (named || taxed) && region.between(first) == "-" => 2,
+        [5, 4, ..] if told && region.between(first) == "-" => 2,
         _ => return None,
     };
     let digits = Digits::of(region.span(first, count));
@@ -39,6 +45,27 @@ pub(super) fn ssn(region: &Region<'_>, first: usize) -> Option<Taken> {
     let itin = area >= 900 && matches!(group, 50..=65 | 70..=88 | 90..=92 | 94..=99);
     let meant = count == 3 || taxed || region.near(ID, start);
     (itin && meant).then(|| Taken::new(region, first, count, Kind::Itin, "itin"))
+}
+
+/// Nothing but these and telephones has nine digits of which the first is a zero.
+fn zero(region: &Region<'_>, first: usize) -> bool {
+    let Group { start, .. } = region.group(first);
+    let other = |class| region.context.near(class, start, BEFORE);
+    let alone = region.groups.len() == 1
+        && !matches!(region.byte(start.wrapping_sub(1)), b'-' | b'#' | b'.' | b':' | b'=' | b'/');
+    alone && region.byte(start) == b'0' && !other(PHONE) && !other(OTHER_NUMBER) && !other(ID) && !other(NUMBER)
+}
+
+/// What it is may be said behind it: `536220001 (SSN)`.
+fn behind(region: &Region<'_>, first: usize) -> bool {
+    let end = region.group(first).end;
+    let near = region.text.as_bytes().get(end..(end + BEHIND).min(region.text.len())).unwrap_or_default();
+    near.split(|byte| !byte.is_ascii_alphabetic()).any(|word| word.eq_ignore_ascii_case(b"ssn"))
+}
+
+/// Groups with different separators, each a single one.
+fn spaced(region: &Region<'_>, first: usize) -> bool {
+    (first..first + 2).all(|at| matches!(region.between(at), "-" | " " | "."))
 }
 
 fn same(region: &Region<'_>, first: usize) -> bool {

@@ -119,7 +119,9 @@ impl Scan<'_> {
                 at = past;
                 continue;
             }
-            if is(self.bytes.before(at), LETTER | HIGH | DIGIT) || self.bytes.before(at) == b'_' {
+            // A run that begins behind a script without spaces has a word before it, and is none of it.
+            let joined = LETTER | DIGIT | if at > start { HIGH } else { 0 };
+            if is(self.bytes.before(at), joined) || self.bytes.before(at) == b'_' {
                 while is(self.bytes.at(at), DIGIT) {
                     at += 1;
                 }
@@ -156,8 +158,8 @@ impl Scan<'_> {
         }
         // A group that belongs to a word is left to it, so that no unit ends inside of one.
         let mut stop = end;
-        if self.bound(end) {
-            groups.pop();
+        if self.bound(end) && !self.has_port(&groups) {
+            self.leave(&mut groups);
             stop = groups.last().map_or(end, |last| last.end);
         }
         let region = Region { text: self.text, context: &self.context, groups, strict };
@@ -192,9 +194,28 @@ impl Scan<'_> {
             b')' if matches!(byte(1), b' ' | b'-' | b'.' | b'/') && digit(2) => Some(2),
             b' ' | b'-' | b'.' if byte(1) == b'(' && digit(2) => Some(2),
             b'(' if digit(1) => Some(1),
+            b'/' if byte(1) == b' ' && digit(2) => Some(2),
             b' ' if matches!(byte(1), b'-' | b'/') && byte(2) == b' ' && digit(3) => Some(3),
             _ => None,
         }
+    }
+
+    /// Leaves the last group to the word that follows it, and with it those that are joined to it: `1975-11-21T10`. The
+    /// first stays: there are ids that end with a letter.
+    fn leave(&self, groups: &mut Vec<Group>) {
+        while let Some(last) = groups.pop() {
+            let joined = |before: &Group| !self.slice(before.end, last.start).contains(' ');
+            if groups.len() < 2 || !groups.last().is_some_and(joined) {
+                return;
+            }
+        }
+    }
+
+    /// `192.0.2.1:8080`: the colon belongs to the address.
+    fn has_port(&self, groups: &[Group]) -> bool {
+        let [.., first, second, third, last] = groups else { return false };
+        let dotted = |left: &Group, right: &Group| self.slice(left.end, right.start) == ".";
+        self.bytes.at(last.end) == b':' && dotted(first, second) && dotted(second, third) && dotted(third, last)
     }
 
     /// Whether what follows a group of digits makes it part of something else: a word, a time, a percentage.

@@ -92,6 +92,7 @@ impl Scan<'_> {
             self.add(start, end, Kind::PrivateKey, "private-key");
             return Some(end);
         }
+        let end = if flags & AT == 0 { end } else { self.host_end(start, end)? };
         let run = self.slice(start, end);
         if flags & COLON != 0 || (flags & DOT != 0 && flags & (SLASH | HOOK) != 0) {
             self.addresses(start, run);
@@ -114,6 +115,23 @@ impl Scan<'_> {
             self.assigned(start, run, flags);
         }
         Some(end)
+    }
+
+    /// Where a run ends whose host goes on in a script without spaces: `jane@例え.jp`. `None`: more is needed to tell.
+    fn host_end(&self, start: usize, end: usize) -> Option<usize> {
+        if !matches!(self.bytes.before(end), b'@' | b'.' | b'-') || !is_cjk(self.bytes.at(end)) {
+            return Some(end);
+        }
+        let most = (start + LONGEST_RUN).min(self.bytes.len());
+        let in_host = |byte: u8| is(byte, LETTER | DIGIT | HIGH | DOT | DASH);
+        let mut stop = (end..most).find(|at| !in_host(self.bytes.at(*at))).unwrap_or(most);
+        if self.open(stop) && stop - start < LONGEST_RUN {
+            return None;
+        }
+        while !self.text.is_char_boundary(stop) {
+            stop -= 1;
+        }
+        Some(stop)
     }
 
     fn addresses(&mut self, start: usize, run: &str) {

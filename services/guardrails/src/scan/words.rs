@@ -152,14 +152,20 @@ impl Scan<'_> {
         }
     }
 
-    /// A run in which digits or signs stand for letters.
-    pub(super) fn disguised(&mut self, start: usize, end: usize) {
+    /// A run in which digits or signs stand for letters, or that is a word with digits. `word`: how many came before it.
+    fn disguised(&mut self, start: usize, end: usize, word: u32) {
         let run = self.slice(start, end).trim_matches(|one: char| ".,:?'()[]".contains(one));
         if run.len() > LONGEST || run.len() < 3 {
             return;
         }
         let from = start + (run.as_ptr() as usize).saturating_sub(self.slice(start, end).as_ptr() as usize);
         let mut lowered = Lowered::new();
+        run.bytes().for_each(|byte| lowered.push(byte.to_ascii_lowercase()));
+        let named = LEXICON.look_up(lowered.bytes()) & INJECTION;
+        if named != 0 {
+            return self.word_is(from, from + run.len(), named);
+        }
+        lowered.clear();
         let mut hidden = None;
         for (at, byte) in run.bytes().enumerate() {
             if byte == b'*' {
@@ -175,6 +181,8 @@ impl Scan<'_> {
             Some(at) => uncovered(lowered.bytes(), at),
         };
         if classes & (INJECTION | TOXIC) != 0 {
+            // What stands between the signs was counted as words of its own.
+            self.word = word;
             self.word_is(from, from + run.len(), classes & (INJECTION | TOXIC | TOXIC_SEVERE));
         }
     }
@@ -197,13 +205,14 @@ impl Scan<'_> {
                 return Some(Some(spelled));
             }
         }
+        let word = self.word;
         // Keys and encoded data are no words.
         if end - start <= 96 || flags & DIGIT == 0 {
             self.words_between(start, end);
         }
         let judged = self.wants(Kind::Toxicity) || self.wants(Kind::Injection);
         if judged && flags & LETTER != 0 && flags & (DIGIT | DISGUISE) != 0 {
-            self.disguised(start, end);
+            self.disguised(start, end, word);
         }
         if flags & LETTER != 0 && flags & DIGIT != 0 { self.tokens(start, end) } else { Some(None) }
     }

@@ -15,8 +15,8 @@ const EDGE: usize = 128;
 /// So much is read at a time.
 const LONGEST: usize = 32 * 1024;
 
-/// Numbers that are printed in groups, and prove themselves.
-const NUMBERS: [Kind; 4] = [Kind::Card, Kind::Iban, Kind::Ssn, Kind::Itin];
+/// Numbers that are printed in groups.
+const NUMBERS: [Kind; 6] = [Kind::Card, Kind::Iban, Kind::Ssn, Kind::Itin, Kind::Phone, Kind::NationalId];
 
 /// Where the texts of the list are among the leaves; made when it is needed.
 type Known = Option<HashMap<String, usize>>;
@@ -50,23 +50,18 @@ impl<'a> Walk<'a, '_> {
             return;
         }
         let mut known: Known = None;
+        let kinds = self.plan.kinds.without_all(&[Kind::Toxicity, Kind::Url]);
         // Split inside a word or a number.
-        let kinds = self.plan.kinds.without_all(&[Kind::Phone, Kind::NationalId, Kind::Toxicity, Kind::Url]);
         for chain in texts.chunk_by(|left, right| goes_on(left.text, right.text)).filter(|chain| chain.len() > 1) {
-            self.groups(
-                chain,
-                "",
-                kinds.without_all(&[Kind::Invisible, Kind::Bidi, Kind::Confusable]),
-                first,
-                &mut known,
-            );
+            let seen = kinds.without_all(&[Kind::Invisible, Kind::Bidi, Kind::Confusable]);
+            self.groups(chain, "", told(chain, seen), first, &mut known);
         }
         // Split between the groups of a number.
         let numbers = NUMBERS.iter().filter(|kind| kinds.has(**kind)).fold(Kinds::NONE, |all, kind| all.with(*kind));
         if numbers != Kinds::NONE {
             for chain in texts.chunk_by(|left, right| counts_on(left.text, right.text)).filter(|chain| chain.len() > 1)
             {
-                self.groups(chain, " ", numbers, first, &mut known);
+                self.groups(chain, " ", told(chain, numbers), first, &mut known);
             }
         }
         // Split between words.
@@ -141,6 +136,13 @@ fn text_of(index: usize, item: &Value) -> Option<Text<'_>> {
         _ => return None,
     };
     (!text.is_empty()).then_some(Text { index, member, text })
+}
+
+/// What can be told of some texts together. In a list of plain texts, which may be numbers of anything, only what proves
+/// itself can.
+fn told(chain: &[Text<'_>], kinds: Kinds) -> Kinds {
+    let parts = chain.iter().all(|text| text.member);
+    if parts { kinds } else { kinds.without_all(&[Kind::Phone, Kind::NationalId]) }
 }
 
 /// Whether a word or a number may go on from one text into the next.

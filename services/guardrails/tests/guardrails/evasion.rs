@@ -75,6 +75,12 @@ fn splitting_over_parts_hides_nothing() {
         assert_eq!(out.matches("_1]").count() + out.matches("_2]").count(), 1, "one finding: {out}");
         assert!(!out.contains("1111") && !out.contains("ple.com"), "{out}");
     }
+    for (one, other) in [("call me at +44 20 79", "46 0958 tonight"), ("my CPF is 529.982", ".247-25")] {
+        let out = redacted(parts(one, other));
+        assert_eq!(out.matches("_1]").count(), 1, "one finding: {out}");
+        assert!(!out.contains("0958") && !out.contains("247"), "{out}");
+    }
+    assert!(!redacted(json!(["0123", "4567890", "12"])).contains("_1]"), "numbers of anything");
     let list = redacted(json!(["4111", "1111", "1111", "1111"]));
     assert!(!list.contains("1111"), "{list}");
     let long =

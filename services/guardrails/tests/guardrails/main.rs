@@ -5,6 +5,9 @@
 mod checks;
 mod corpus;
 mod evasion;
+mod injection;
+mod numbers;
+mod pages;
 mod policy;
 mod streams;
 mod values;
