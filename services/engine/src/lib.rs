@@ -97,7 +97,7 @@ pub use pleat_pipelines::{Definition, Fault, Faults, explain, graph};
 /// Rows that the edges show as they are.
 pub use pleat_store::{
     DeliveryRow, FindingFilter, FindingRow, IssuerRecord, KeyRecord, PipelineRow, PipelineVersion, PolicyRow, PushRow,
-    SecretRow, SessionRecord, SettingRow, VersionRow,
+    SecretRow, SessionRecord, SettingRow, Tell, VersionRow,
 };
 
 /// What guardrails say.

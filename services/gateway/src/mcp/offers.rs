@@ -105,14 +105,18 @@ async fn own_tasks(exchange: &Exchange) -> Result<Vec<String>, Problem> {
     }
 }
 
-/// Who may not see something cannot be told of its changes.
-pub(super) async fn check_visible(exchange: &Exchange, uri: &str) -> Result<(), Problem> {
+/// Who may not see something cannot be told of its changes. Those of a task are numbered: up to which it is seen now.
+pub(super) async fn check_visible(exchange: &Exchange, uri: &str) -> Result<Option<i64>, Problem> {
     let visible = match Place::of(uri) {
         Place::Docs(name) => named(exchange, name).await?.is_some(),
-        Place::Task(id) => exchange.engine().task(exchange.tenant(), &exchange.peer.principal, id).await.is_ok(),
+        Place::Task(id) => {
+            let (engine, tenant) = (exchange.engine(), exchange.tenant());
+            let task = engine.task(tenant, &exchange.peer.principal, id).await.map_err(|_| not_found(exchange, uri))?;
+            return Ok(Some(engine.mark_of(tenant, task).await?));
+        }
         Place::Offered => offering(exchange, uri).await?.is_some(),
     };
-    if visible { Ok(()) } else { Err(not_found(exchange, uri)) }
+    if visible { Ok(None) } else { Err(not_found(exchange, uri)) }
 }
 
 async fn named(exchange: &Exchange, name: &str) -> Result<Option<Callable>, Problem> {

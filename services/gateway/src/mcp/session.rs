@@ -82,8 +82,8 @@ pub(super) async fn subscribe(exchange: &Exchange, on: bool) -> Result<Reply, Pr
     let (engine, tenant) = (exchange.engine(), exchange.tenant());
     if on {
         check_length(&wanted.uri)?;
-        super::offers::check_visible(exchange, &wanted.uri).await?;
-        engine.subscribe_session(tenant, session, &wanted.uri).await?;
+        let mark = super::offers::check_visible(exchange, &wanted.uri).await?;
+        engine.subscribe_session(tenant, session, &wanted.uri, mark).await?;
     } else {
         engine.unsubscribe_session(tenant, session, &wanted.uri).await?;
     }

@@ -12,6 +12,7 @@ mod platform;
 mod pushes;
 mod retention;
 mod secrets;
+mod sessions;
 mod steps;
 mod support;
 mod writing;
