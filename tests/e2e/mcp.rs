@@ -12,6 +12,7 @@ mod handshake;
 mod listening;
 mod many;
 mod neighbours;
+mod offering;
 mod one_stream;
 mod operators;
 mod prompts;
