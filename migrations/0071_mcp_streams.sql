@@ -52,6 +52,10 @@ BEGIN
     DELETE FROM mcp_streams s WHERE s.tenant_id = tenant AND s.session_id = session
         AND s.node_id <> ALL (living) AND s.opened_at < now() - interval '1 hour';
     INSERT INTO mcp_streams (tenant_id, session_id, id, node_id) VALUES (tenant, session, stream, node);
+    -- What a node of an earlier version has subscribed to is told from the beginning.
+    INSERT INTO mcp_told (tenant_id, session_id, subject, mark)
+        SELECT tenant, session, wanted, -1 FROM mcp_sessions s, unnest(s.subscriptions) AS wanted
+        WHERE s.tenant_id = tenant AND s.id = session ON CONFLICT DO NOTHING;
     RETURN QUERY INSERT INTO mcp_told AS t (tenant_id, session_id, subject, mark)
         VALUES (tenant, session, '', least(generation, seen))
         ON CONFLICT (tenant_id, session_id, subject) DO UPDATE SET mark = least(t.mark, seen) RETURNING t.mark;

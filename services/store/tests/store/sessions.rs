@@ -111,6 +111,10 @@ async fn a_subscription_begins_with_what_its_client_knows() {
     change(&here, session, SessionChange::Unsubscribed(uri.to_owned())).await;
     assert_eq!(here.tell(session, id, uri, 8).await.unwrap(), Tell::Before, "nobody wants to know any more");
     assert_eq!(fixture.count("mcp_told").await, 1);
+    // As a node of an earlier version leaves it.
+    fixture.run("UPDATE mcp_sessions SET subscriptions = '{a2a://task/y}'").await;
+    let next = stream(&here, session).await;
+    assert_eq!(here.tell(session, next, "a2a://task/y", 0).await.unwrap(), Tell::Now);
 }
 
 /// Two nodes that each take theirs for the newest one still tell once.
