@@ -10,7 +10,7 @@ use crate::harness::TestServer;
 
 const CURIOUS: &str = r#"
     export const description = "Has to know more";
-    export const prompts = [{ name: "letter", description: "A letter" }];
+    export const prompts = [{ name: "letter" }, { name: "wrong", arguments: [{ name: "requests" }] }];
     export const resources = [{ uri: "test://curious", name: "Curious" }, { uri: "test://slow", name: "Slow" }];
     const asked = {
       who: { method: "elicitation/create", params: { message: "for whom?" } },
@@ -24,7 +24,7 @@ const CURIOUS: &str = r#"
     }
     const heard = (ctx) => JSON.stringify({ reply: ctx.reply, state: ctx.state });
     export default () => null;
-    export const getPrompt = (name, values, ctx) =>
+    export const getPrompt = (name, values, ctx) => name === "wrong" ? { inputRequests: JSON.parse(values.requests) } :
       turn(ctx) ?? { messages: [{ role: "user", content: { type: "text", text: heard(ctx) } }] };
     export async function readResource(uri, ctx) {
       if (uri === "test://slow") await new Promise((go) => setTimeout(go, 20000));
@@ -147,6 +147,31 @@ async fn a_session_whose_client_cannot_be_asked_is_told_so() {
         assert!(told["error"]["message"].as_str().unwrap().contains("text/event-stream"), "{told}");
     }
     idle(&server).await;
+}
+
+/// Nobody is asked for something that no client understands, or that nobody could answer.
+#[tokio::test]
+async fn questions_that_make_no_sense_are_the_functions_fault() {
+    let (server, _) = two_nodes().await;
+    let session = Client::open(&server, everything()).await;
+    let modern = Modern::new(&server, everything());
+    let ask = json!({ "method": "elicitation/create", "params": {} });
+    let many: serde_json::Map<String, Value> = (0..17).map(|number| (number.to_string(), ask.clone())).collect();
+    for requests in [
+        json!({}),
+        json!([]),
+        json!({ "a": {} }),
+        json!({ "a": { "method": "tools/call" } }),
+        json!({ "a": { "method": "roots/list", "params": [] } }),
+        json!({ "": ask }),
+        json!({ "a".repeat(65): ask }),
+        json!(many),
+    ] {
+        let params = json!({ "name": "wrong", "arguments": { "requests": requests.to_string() } });
+        for told in [session.ask("prompts/get", params.clone()).await, modern.ask("prompts/get", params).await.1] {
+            assert_eq!(told["error"]["code"], -32603, "{requests}: {told}");
+        }
+    }
 }
 
 #[tokio::test]

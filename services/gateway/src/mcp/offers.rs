@@ -16,6 +16,10 @@ use super::settle;
 use super::state::State;
 use crate::problem::Problem;
 
+/// What a function may ask for at once, and how long its names for that may be: as with tools.
+const MOST_REQUESTS: usize = 16;
+const MOST_KEY_BYTES: usize = 64;
+
 pub(super) async fn read(exchange: Exchange) -> Result<Reply, Problem> {
     let asked: params::Uri = exchange.params()?;
     let uri = asked.uri.as_str();
@@ -226,10 +230,11 @@ fn requests_of(requests: &Value) -> Option<Vec<ClientRequest>> {
         let method = request.get("method")?.as_str()?;
         let kind = ClientKind::ALL.into_iter().find(|kind| client::method(*kind) == method)?;
         let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
-        Some(ClientRequest { key: key.clone(), kind, params: json::raw(&params) })
+        let fits = params.is_object() && (1..=MOST_KEY_BYTES).contains(&key.len());
+        fits.then(|| ClientRequest { key: key.clone(), kind, params: json::raw(&params) })
     };
-    let all: Option<Vec<_>> = requests.as_object()?.iter().map(one).collect();
-    all.filter(|all| !all.is_empty())
+    let requests = requests.as_object().filter(|all| (1..=MOST_REQUESTS).contains(&all.len()))?;
+    requests.iter().map(one).collect()
 }
 
 fn not_found(exchange: &Exchange, uri: &str) -> Problem {
