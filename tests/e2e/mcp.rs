@@ -12,6 +12,8 @@ mod handshake;
 mod listening;
 mod many;
 mod neighbours;
+mod offering;
+mod one_stream;
 mod operators;
 mod prompts;
 mod refusing;

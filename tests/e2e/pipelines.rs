@@ -3,6 +3,7 @@
 mod commits;
 mod definitions;
 mod doors;
+mod fencing;
 mod guarded;
 mod history;
 mod runs;

@@ -114,6 +114,8 @@ pub(crate) struct Inner {
     pub(crate) tenants: moka::sync::Cache<TenantSlug, Arc<Tenant>>,
     pub(crate) catalogs: Catalogs,
     pub(crate) hub: Hub,
+    /// Requests of sessions that are no tasks.
+    pub(crate) held: Hub,
     pub(crate) news: Arc<News>,
     pub(crate) ears: Arc<Ears>,
     pub(crate) sessions: Sessions,
@@ -165,6 +167,7 @@ impl Engine {
             tenants: moka::sync::Cache::builder().max_capacity(100_000).time_to_live(STALE).build(),
             catalogs: Catalogs::new(),
             hub: Hub::default(),
+            held: Hub::default(),
             news: Arc::default(),
             ears: Arc::default(),
             sessions: Sessions::new(),
@@ -238,6 +241,7 @@ impl Engine {
         if tokio::time::timeout(self.inner.config.drain, self.inner.tracker.wait()).await.is_ok() {
             return;
         }
+        self.inner.held.stop_where(|_| Some(Interrupt::Shutdown));
         let company = self.inner.store.other_nodes() > 0;
         self.inner.hub.stop_where(|live| match live.again {
             Again::Anytime => Some(Interrupt::HandedBack),

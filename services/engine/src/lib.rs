@@ -23,6 +23,7 @@ mod grant;
 mod guarding;
 mod guest_host;
 mod handles;
+mod held;
 mod hooks;
 mod hub;
 mod invoke;
@@ -74,6 +75,7 @@ pub use engine::{Engine, EngineConfig};
 pub use error::{EngineError, Reached, Violation};
 pub use findings::FindingPage;
 pub use handles::Handles;
+pub use held::Held;
 pub use hooks::{Denied, Hook, Hooks, VerbEvent, VerbOutcome};
 pub use invoke::{Begun, Invocation, Turn};
 pub use issuers::{KeySource, NewIssuerRequest};
@@ -99,7 +101,7 @@ pub use pleat_pipelines::{Definition, Fault, Faults, explain, graph};
 /// Rows that the edges show as they are.
 pub use pleat_store::{
     DeliveryRow, FindingFilter, FindingRow, IssuerRecord, KeyRecord, PipelineRow, PipelineVersion, PolicyRow, PushRow,
-    SecretRow, SessionRecord, SettingRow, VersionRow,
+    SecretRow, SessionRecord, SettingRow, Tell, VersionRow,
 };
 
 /// What guardrails say.

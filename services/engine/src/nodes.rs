@@ -80,12 +80,12 @@ async fn look(weak: Weak<Inner>) {
     loop {
         ticks.tick().await;
         let Some(engine) = engine(&weak) else { return };
-        let running = engine.inner.hub.ids();
+        let running: Vec<TaskId> = engine.inner.hub.ids().into_iter().chain(engine.inner.held.ids()).collect();
         if running.is_empty() || engine.inner.store.other_nodes() == 0 {
             continue;
         }
         match engine.inner.store.canceled_among(&running).await {
-            Ok(canceled) => engine.inner.hub.cancel(&canceled),
+            Ok(canceled) => engine.cancel_those(&canceled),
             Err(error) => tracing::debug!(error = &error as &dyn std::error::Error, "cancels could not be looked for"),
         }
     }
@@ -96,7 +96,7 @@ impl Engine {
         let inner = &self.inner;
         match wake {
             Wake::Tasks(ids) => inner.news.changed(&ids),
-            Wake::Cancels(ids) => inner.hub.cancel(&ids),
+            Wake::Cancels(ids) => self.cancel_those(&ids),
             Wake::Catalog(tenant) => inner.catalogs.forget(tenant),
             Wake::Key(id) => inner.keys.forget(&id),
             Wake::Session(id) => inner.sessions.forget(id),
@@ -114,6 +114,12 @@ impl Engine {
                 inner.sweep.notify_one();
             }
         }
+    }
+
+    /// Those of them that are here.
+    fn cancel_those(&self, ids: &[TaskId]) {
+        self.inner.hub.cancel(ids);
+        self.inner.held.cancel(ids);
     }
 
     /// Everything that keeps a node from taking work, whatever the work is.

@@ -24,11 +24,14 @@ pub struct Offer {
     pub principal: Principal,
     pub skill: Callable,
     pub wanted: Wanted,
+    /// 1 for the first time that it is asked for.
+    pub turn: i16,
     /// What the function kept when it was asked before and needed its caller's client, and what that answered.
     pub state: Option<Raw>,
     pub reply: Option<Raw>,
 }
 
+#[derive(Clone)]
 pub enum Wanted {
     Resource { uri: String },
     Prompt { name: String, arguments: Raw },
@@ -38,7 +41,7 @@ impl Engine {
     /// The function's own answer, in the shape of the Model Context Protocol's.
     pub async fn take_offer(&self, offer: Offer) -> Result<Raw, EngineError> {
         self.open_for_work()?;
-        let Offer { tenant, principal, skill: Callable(skill), mut wanted, state, mut reply } = offer;
+        let Offer { tenant, principal, skill: Callable(skill), mut wanted, turn, state, mut reply } = offer;
         let of = Circumstances {
             tenant: &tenant,
             task: None,
@@ -58,7 +61,7 @@ impl Engine {
             Wanted::Resource { uri } => (Entry::ReadResource { uri: uri.clone() }, json::raw(&json!({ "uri": uri }))),
             Wanted::Prompt { name, arguments } => (Entry::GetPrompt { name, arguments: arguments.clone() }, arguments),
         };
-        let task = unrecorded(&skill, &principal, input, if state.is_some() { 2 } else { 1 });
+        let task = unrecorded(&skill, &principal, input, turn);
         let standing = Standing { principal, depth: 0 };
         let admitted = Admitted { permit, standing, watch };
         let mut run = Run::new(self.clone(), tenant, skill, admitted, task, state, Vec::new());

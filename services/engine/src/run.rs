@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::Either;
 use pleat_domain::event::{ArtifactChunk, StatusChange};
-use pleat_domain::{Artifact, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
+use pleat_domain::{Artifact, Door, Event, EventBody, Failure, LogLine, Message, Raw, Reason, Task, TaskState, Tenant};
 use pleat_guardrails::SharedNumbering;
 use pleat_runtime::{Call, CallReport, Entry, GuestContext, Stop};
 use pleat_store::{Change, Commit, Once, PushEntry, StoreError, Written};
@@ -156,9 +156,11 @@ impl Run {
     /// A call whose caller waits: one write if it is quick.
     pub(crate) async fn blocking(mut self, done: oneshot::Sender<Result<Arc<Task>, EngineError>>) {
         let mut call = Box::pin(self.call());
+        // What a run goes on from is written by who holds the run.
+        let first = if self.task.door == Door::Pipeline { Change::Step } else { Change::Insert };
         let outcome = match self.early(&mut call).await {
-            Some(report) => self.finish(report, Change::Insert).await,
-            None => match self.record(Change::Insert).await {
+            Some(report) => self.finish(report, first).await,
+            None => match self.record(first).await {
                 Ok(_) => match self.follow_through(call).await {
                     // Another node has it now: its end is this call's answer.
                     Err(EngineError::OutOfTouch) => self.engine.settled(self.tenant.id, self.task.id).await,
@@ -363,7 +365,7 @@ impl Run {
         let mut ending = self.ask_hooks(ending, &artifacts, used);
         self.permit.release();
         // A task that is written once needs no event rows: they follow from the task.
-        let once = change == Change::Insert;
+        let once = matches!(change, Change::Insert | Change::Step);
         for artifact in artifacts {
             self.deliver(artifact);
         }

@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::hub::{Live, Phase};
 
 /// What is over by then is not noted.
-const MOMENT: Duration = Duration::from_millis(250);
+pub(crate) const MOMENT: Duration = Duration::from_millis(250);
 
 /// When a cancel looks again for what is not noted: it may still be within its moment, or not even have arrived.
 const LATER: [Duration; 2] = [Duration::from_millis(350), Duration::from_millis(650)];
@@ -104,6 +104,9 @@ impl Engine {
     async fn cancel_noted(&self, call: &SessionCall, principal: &Principal) -> Result<bool, EngineError> {
         let noted = self.tenant_store(&call.tenant).end_call(call.session, &call.request).await?;
         let Some(task) = noted else { return Ok(false) };
+        if self.cancel_held(&call.tenant, task).await? {
+            return Ok(true);
+        }
         // It may have ended meanwhile, which is nobody's fault.
         let _ = self.cancel(&call.tenant, principal, &task.to_string()).await;
         Ok(true)

@@ -196,18 +196,20 @@ impl Engine {
         self.change_session(tenant, session.id, SessionChange::LogLevel(level)).await
     }
 
+    /// `mark`: of a task, the number of what the client can know of it.
     pub async fn subscribe_session(
         &self,
         tenant: &Tenant,
         session: &SessionRecord,
         uri: &str,
+        mark: Option<i64>,
     ) -> Result<(), EngineError> {
         let most = self.session_limits().subscriptions;
         if session.subscriptions.len() >= most as usize && !session.subscriptions.iter().any(|held| held == uri) {
             let text = format!("a session holds at most {most} subscriptions; unsubscribe from one");
             return Err(EngineError::Invalid(text));
         }
-        self.change_session(tenant, session.id, SessionChange::Subscribed(uri.to_owned())).await
+        self.change_session(tenant, session.id, SessionChange::Subscribed(uri.to_owned(), mark)).await
     }
 
     pub async fn unsubscribe_session(

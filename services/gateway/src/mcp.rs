@@ -3,6 +3,7 @@
 //! The layer is our own: sessions, streams, subscriptions and sealed states are bound to tenant and caller, and any node
 //! serves any of them. What the protocol's data looks like is in `pleat_mcp`; what is done, in the engine.
 
+mod asking;
 mod call;
 mod door;
 mod events;

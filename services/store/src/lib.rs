@@ -53,6 +53,7 @@ pub use tenant_store::pushes::{DeliveryFilter, DeliveryRow, PushEntry, PushFilte
 pub use tenant_store::secrets::SecretRow;
 pub use tenant_store::sessions::{NewSession, SessionChange, SessionRecord, SessionRoom};
 pub use tenant_store::settings::SettingRow;
+pub use tenant_store::streams::Tell;
 pub use tenant_store::tasks::Sent;
 pub use usage::UsageRow;
 pub use wake::Wake;

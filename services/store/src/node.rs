@@ -58,6 +58,8 @@ pub(crate) struct Lease {
     /// The last epoch, also while the lease is lapsed.
     epoch: watch::Sender<i64>,
     others: AtomicUsize,
+    /// All nodes that live, as of the last beat.
+    living: watch::Sender<Vec<Uuid>>,
 }
 
 impl Lease {
@@ -70,6 +72,7 @@ impl Lease {
             beaten: watch::Sender::new(Instant::now()),
             epoch: watch::Sender::new(0),
             others: AtomicUsize::new(0),
+            living: watch::Sender::new(Vec::new()),
         };
         lease.beat(pool).await?;
         Ok(lease)
@@ -106,6 +109,11 @@ impl Lease {
         self.others.load(Ordering::Relaxed)
     }
 
+    /// The nodes that live, this one among them, as of the last beat.
+    pub(crate) fn living(&self) -> Vec<Uuid> {
+        self.living.borrow().clone()
+    }
+
     /// A node has made itself known between two beats.
     pub(crate) fn greeted(&self) {
         self.others.fetch_max(1, Ordering::Relaxed);
@@ -120,12 +128,12 @@ impl Lease {
     async fn beat(&self, pool: &PgPool) -> Result<(), StoreError> {
         let (sent, before) = (Instant::now(), *self.epoch.borrow());
         let lapsed = !self.is_fresh();
-        let proof = sqlx::query_as::<_, (i64, i64)>(
+        let proof = sqlx::query_as::<_, (i64, Vec<Uuid>)>(
             "INSERT INTO nodes AS n (id, epoch) VALUES ($1, $2 + 1)
              ON CONFLICT (id) DO UPDATE SET beat_at = now(),
                  epoch = CASE WHEN $3 OR n.beat_at < now() - make_interval(secs => $4) THEN n.epoch + 1 ELSE n.epoch END
              RETURNING epoch,
-                 (SELECT count(*) FROM nodes o WHERE o.id <> $1 AND o.beat_at > now() - make_interval(secs => $4))",
+                 ARRAY(SELECT o.id FROM nodes o WHERE o.id <> $1 AND o.beat_at > now() - make_interval(secs => $4))",
         )
         .bind(self.node.0)
         .bind(before)
@@ -134,11 +142,13 @@ impl Lease {
         .fetch_one(pool);
         // A beat that comes too late is none: better to try another.
         let proof = tokio::time::timeout(self.length / 2, proof).await;
-        let (epoch, others) = proof.map_err(|_| StoreError::from(sqlx::Error::PoolTimedOut))??;
+        let (epoch, mut living) = proof.map_err(|_| StoreError::from(sqlx::Error::PoolTimedOut))??;
         if before != 0 && before != epoch {
             tracing::error!(node.epoch = epoch, "this node was out of touch too long; its running tasks are lost");
         }
-        self.others.store(usize::try_from(others).unwrap_or(0), Ordering::Relaxed);
+        self.others.store(living.len(), Ordering::Relaxed);
+        living.push(self.node.0);
+        self.living.send_replace(living);
         self.epoch.send_replace(epoch);
         if self.hold(epoch, lapsed) {
             self.beaten.send_replace(sent);

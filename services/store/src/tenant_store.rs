@@ -17,6 +17,7 @@ mod replies;
 pub mod secrets;
 pub mod sessions;
 pub mod settings;
+pub mod streams;
 pub mod tasks;
 mod trace;
 

@@ -1,8 +1,8 @@
 //! Group commit: many tasks of many tenants in one statement, each acknowledged after the commit.
 //!
 //! A caller's commit is encoded in the caller's own task, queued, and answered when it is durable. All commits of one
-//! task go to the same writer and are never in one batch together, so they take effect in order. Nothing here decides
-//! what a task should be.
+//! task after its first go to the same writer and are never in one batch together, so they take effect in order. Nothing
+//! here decides what a task should be.
 
 mod batch;
 mod encoded;
@@ -13,7 +13,7 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use pleat_domain::{Event, LogLine, Task, TaskId, TenantId};
+use pleat_domain::{Event, LogLine, Task, TenantId};
 use sqlx::postgres::PgConnectOptions;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -63,12 +63,22 @@ pub struct Once {
 pub enum Change {
     /// A new row, leased to this node, with its alias if the task has one. Doing it twice is doing it once.
     Insert,
+    /// The same for a step of a run, which is `task.parent`: only while this node holds the run. A node that has lost it,
+    /// and may not know yet, must not add to what another one goes on from.
+    Step,
     /// Of a task that this node holds and that is not final or waiting. `input` stays as it was.
     Update,
     /// Continues a waiting task on this node; `task.turn` is the new turn, one above the stored one.
     Resume,
     /// Events and logs only, of a task that this node holds.
     Append,
+}
+
+impl Change {
+    /// The task had no row before.
+    const fn is_new(self) -> bool {
+        matches!(self, Self::Insert | Self::Step)
+    }
 }
 
 /// What became of a commit.
@@ -121,7 +131,7 @@ impl Writer {
 
     /// Returns after COMMIT.
     pub async fn commit(&self, commit: Commit) -> Result<Written, StoreError> {
-        let queue = self.queue(commit.task.id).ok_or(StoreError::Closed)?;
+        let queue = self.queue(&commit).ok_or(StoreError::Closed)?;
         self.commits.fetch_add(1, Ordering::Relaxed);
         let encoded = Encoded::new(commit);
         let claim = self.claim(encoded.bytes)?;
@@ -145,9 +155,11 @@ impl Writer {
         (queued, self.waiting_bytes.load(Ordering::Relaxed))
     }
 
-    /// The low bits of a UUIDv7 are random.
-    fn queue(&self, task: TaskId) -> Option<&mpsc::Sender<Operation>> {
-        let index = task.as_uuid().as_u128() % (self.queues.len() as u128);
+    /// A step locks the row of its run: two writers that lock the same rows could wait for each other. The low bits of a
+    /// UUIDv7 are random.
+    fn queue(&self, commit: &Commit) -> Option<&mpsc::Sender<Operation>> {
+        let run = commit.task.parent.filter(|_| commit.change == Change::Step);
+        let index = run.unwrap_or(commit.task.id).as_uuid().as_u128() % (self.queues.len() as u128);
         self.queues.get(usize::try_from(index).unwrap_or(0))
     }
 

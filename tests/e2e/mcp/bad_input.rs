@@ -95,3 +95,79 @@ async fn forged_ids_lead_nowhere() {
         assert_eq!(client.send(reply).await, 202);
     }
 }
+
+/// Who is turned away before anything is read is told so in the same words as everybody else.
+#[tokio::test]
+async fn every_refusal_is_json_rpc_whatever_its_status() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let client = Client::open(&server, json!({})).await;
+    let modern = Modern::new(&server, json!({}));
+    let gone = Client { session: "0".repeat(32), ..client.clone() };
+    let ping = || client.body(1, "ping", json!({}));
+    let long = server.post("/mcp", "application/json", "x".repeat(5 << 20));
+    for (status, request) in [
+        (400, server.post("/mcp", "application/json", "{")),
+        (400, server.client.post(&client.url).json(&ping())),
+        (403, client.post(ping()).header("origin", "https://evil.example")),
+        (404, gone.post(ping())),
+        (404, gone.get()),
+        (404, modern.post("ping", json!({}))),
+        (405, server.client.get(&client.url)),
+        (405, server.client.delete(&client.url)),
+        (406, client.http.get(&client.url).header("mcp-session-id", &client.session).header("accept", "text/html")),
+        (406, server.post("/mcp", "application/json", "{}").header("accept", "image/png")),
+        (413, long),
+        (415, server.post("/mcp", "text/plain", "{}")),
+        (401, client.post(ping()).bearer_auth("plt_nonsense")),
+    ] {
+        let response = request.send().await.unwrap();
+        let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
+        let (given, answer) = read(response).await;
+        assert_eq!((given, kind.as_deref()), (status, Some("application/json")), "{answer}");
+        assert_eq!((&answer["jsonrpc"], answer["error"]["code"].is_i64()), (&json!("2.0"), true), "{status}: {answer}");
+        assert!(answer["error"]["message"].as_str().is_some_and(|text| !text.is_empty()), "{status}: {answer}");
+    }
+}
+
+/// What each era has and the other does not: batches, sessions, and the status of a method that is not there.
+#[tokio::test]
+async fn the_eras_keep_to_their_own_rules() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let url = format!("{}/mcp", server.tenant_url());
+    let modern = Modern::new(&server, json!({}));
+    for version in ["2025-06-18", "2025-11-25"] {
+        let client = Client::open_at(&server, &url, "", version, json!({})).await;
+        let batch = json!([client.body(1, "ping", json!({}))]);
+        let (status, answer) = read(client.post(batch).send().await.unwrap()).await;
+        assert_eq!((status, &answer["error"]["code"]), (400, &json!(-32600)), "{version}: {answer}");
+        let unknown = client.post(client.body(1, "no/such", json!({}))).send().await.unwrap();
+        let (status, answer) = read(unknown).await;
+        assert_eq!((status, &answer["error"]["code"]), (200, &json!(-32601)), "{version}: {answer}");
+        // A version that is not said is the first that had sessions, not a fault.
+        let silent = client.http.post(&url).header("mcp-session-id", &client.session);
+        let (status, answer) = read(silent.json(&client.body(1, "ping", json!({}))).send().await.unwrap()).await;
+        assert_eq!((status, &answer["result"]), (200, &json!({})));
+        let notice = client.post(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let response = notice.send().await.unwrap();
+        assert_eq!((response.status().as_u16(), response.text().await.unwrap().as_str()), (202, ""));
+    }
+    let one = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": modern.params(json!({})) });
+    let request = server.client.post(&url).header("mcp-protocol-version", "2026-07-28").json(&json!([one]));
+    let (status, answer) = read(request.send().await.unwrap()).await;
+    assert_eq!((status, &answer["error"]["code"]), (400, &json!(-32600)), "{answer}");
+    // A session is nothing to a request that stands for itself: it is not looked for, and none is given.
+    let response = modern.post("tools/list", json!({})).header("mcp-session-id", "0").send().await.unwrap();
+    assert_eq!((response.status().as_u16(), response.headers().get("mcp-session-id")), (200, None));
+    let said = |version: &str| {
+        let mut params = modern.params(json!({}));
+        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(version);
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params });
+        let request = server.client.post(&url).header("mcp-protocol-version", version);
+        request.header("mcp-method", "tools/list").json(&body)
+    };
+    let (status, answer) = read(said("1900-01-01").send().await.unwrap()).await;
+    assert_eq!((status, &answer["error"]["data"]["requested"]), (400, &json!("1900-01-01")), "{answer}");
+    assert!(answer["error"]["data"]["supported"].as_array().unwrap().contains(&json!("2026-07-28")), "{answer}");
+}

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Modern;
+use super::client::Messages;
+use super::{Client, Modern};
 use crate::harness::{TestServer, fixture, read};
 
 const ASKER: &str = r#"
@@ -68,6 +69,41 @@ async fn a_neighbours_task_is_none_to_ask_for_and_none_to_listen_to() {
     let accepted = listening.next().await.unwrap();
     assert_eq!(accepted["params"]["notifications"], json!({ "toolsListChanged": true }), "{accepted}");
     here.result("tasks/cancel", json!({ "taskId": id })).await;
+    let told = tokio::time::timeout(Duration::from_millis(700), listening.next()).await;
+    assert!(told.is_err(), "{told:?}");
+}
+
+/// The ids that a session's client has been given: of a stream, of a question, of a request, of a task.
+#[tokio::test]
+async fn what_a_session_was_given_leads_nowhere_next_door() {
+    let (server, ..) = neighbours().await;
+    let open = async |tenant: &str| {
+        let url = format!("{}/t/{tenant}/mcp", server.url);
+        Client::open_at(&server, &url, "", "2025-11-25", json!({ "elicitation": {} })).await
+    };
+    let (here, there) = (open("acme").await, open("other").await);
+    let mut stream = here.stream("tools/call", json!({ "name": "asker" })).await;
+    let asked = stream.next().await.unwrap();
+    let place = stream.last_id.clone().unwrap();
+    let strange = format!("task_{}.{}", "0".repeat(32), place.split_once('.').unwrap().1);
+    let lost = async |id: &str| read(there.get().header("last-event-id", id).send().await.unwrap()).await;
+    assert_eq!(lost(&place).await, lost(&strange).await);
+    assert_eq!(lost(&place).await.0, 400);
+    let reply = |from: &str| json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "from": from } });
+    assert_eq!(there.send(reply("there")).await, 202);
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
+    assert_eq!(there.send(cancel).await, 202);
+    let id = asked["id"].as_str().unwrap().split('.').next().unwrap();
+    for method in ["resources/subscribe", "resources/read"] {
+        let refused = there.ask(method, json!({ "uri": format!("a2a://task/{id}") })).await;
+        assert_eq!(refused["error"]["code"], -32002, "{method}: {refused}");
+    }
+    assert!(tokio::time::timeout(Duration::from_millis(1_500), stream.next()).await.is_err(), "nothing has happened");
+    assert_eq!(here.send(reply("here")).await, 202);
+    assert_eq!(stream.next().await.unwrap()["result"]["structuredContent"], json!({ "from": "here" }));
+    // Nor is a neighbour told of what is deployed here.
+    let mut listening = Messages::of(there.get().send().await.unwrap());
+    server.deploy_echo().await;
     let told = tokio::time::timeout(Duration::from_millis(700), listening.next()).await;
     assert!(told.is_err(), "{told:?}");
 }

@@ -53,6 +53,23 @@ async fn a_prompt_can_ask_for_more_before_it_is_given() {
         (&asked["resultType"], &asked["inputRequests"]["who"]["method"]),
         (&json!("input_required"), &json!("elicitation/create"))
     );
+    // A state is good for this caller and this prompt, unchanged.
+    let state = asked["requestState"].as_str().unwrap();
+    let changed = format!("{}{}", &state[..state.len() - 4], "AAAA");
+    for (who, name, state) in [
+        (client.clone(), "asks", changed.as_str()),
+        (client.clone(), "asks", ""),
+        (client.clone(), "poem", state),
+        (client.clone().with_key(&server.invoke), "asks", state),
+    ] {
+        let mut given = json!({ "name": name, "requestState": state, "inputResponses": {} });
+        if name == "poem" {
+            given["arguments"] = json!({ "about": "rain" });
+        }
+        let (_, refused) = who.ask("prompts/get", given).await;
+        assert_eq!(refused["error"]["code"], -32602, "{name} {state}: {refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().starts_with("`requestState`"), "{refused}");
+    }
     let again = json!({ "name": "asks", "requestState": asked["requestState"],
         "inputResponses": { "who": { "action": "accept", "content": { "name": "Ada" } } } });
     let got = client.result("prompts/get", again).await;

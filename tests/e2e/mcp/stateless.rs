@@ -26,6 +26,7 @@ async fn every_result_says_of_which_kind_it_is() {
         let result = client.result(method, json!({})).await;
         assert_eq!((&result["resultType"], &result["cacheScope"]), (&json!("complete"), &json!("private")), "{method}");
         assert!(result["ttlMs"].as_u64().is_some(), "{method}: {result}");
+        assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "pleat-acme", "{method}");
     }
     let result = client.result("tools/call", json!({ "name": "echo", "arguments": { "a": 1 } })).await;
     assert_eq!(result["resultType"], "complete");

@@ -43,7 +43,7 @@ impl Driver {
         let commit = Commit {
             tenant: self.tenant.id,
             task: Arc::clone(&task),
-            change: Change::Insert,
+            change: Change::Step,
             events: Vec::new(),
             logs: Vec::new(),
             log_seq: 0,

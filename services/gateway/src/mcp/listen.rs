@@ -14,10 +14,10 @@ use axum::response::Response;
 use axum::response::sse::Event as Frame;
 use futures::{Stream, StreamExt};
 use http::HeaderMap;
-use pleat_engine::{Catalog, CatalogWatch, EngineError, SessionRecord, SessionWatch};
+use pleat_engine::{Catalog, CatalogWatch, EngineError, SessionRecord, SessionWatch, Tell};
 use pleat_mcp::params::{self, Filter};
 use pleat_mcp::resource::Place;
-use pleat_mcp::{Meta, Request, RpcError, message, notification, resource, result};
+use pleat_mcp::{Meta, Request, RpcError, message, notification, result};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval};
@@ -109,8 +109,10 @@ struct Listener {
     /// One of so many, and of those of its session the one that is told, or not.
     place: pleat_engine::Listener,
     looks: Interval,
-    changed: mpsc::Receiver<Subject>,
-    sender: mpsc::Sender<Subject>,
+    changed: mpsc::Receiver<(Subject, i64)>,
+    sender: mpsc::Sender<(Subject, i64)>,
+    /// What another stream of the session is to tell, should it be there: this one does if not.
+    left: HashMap<Subject, i64>,
     /// Who watches what was subscribed to; ends when it is taken out.
     watchers: HashMap<Subject, AbortOnDropHandle<()>>,
 }
@@ -150,7 +152,7 @@ enum Step {
     Session,
     /// Nothing is known to have changed.
     Look,
-    Subject(Subject),
+    Subject(Subject, i64),
     Draining,
 }
 
@@ -158,12 +160,14 @@ impl Listener {
     /// `generation`: of the deployments that the client has seen, where it says so.
     async fn new(exchange: Exchange, filter: Filter, generation: Option<i64>) -> Result<Self, Problem> {
         let engine = exchange.engine();
-        let of_session = exchange.session().map(|session| session.id);
-        let place = engine.begin_listening(exchange.tenant(), &exchange.peer.principal, of_session)?;
+        let mut place = engine.begin_listening(exchange.tenant(), &exchange.peer.principal)?;
         let catalog = engine.watch_catalog(exchange.tenant());
         let now = engine.catalog(exchange.tenant()).await?;
+        if let Some(session) = exchange.session() {
+            place.join(session.id, now.generation, generation).await?;
+        }
         let (sender, changed) = mpsc::channel(MOST);
-        let missed = generation.is_some_and(|seen| seen != now.generation);
+        let missed = place.known().is_some_and(|known| known < now.generation);
         let seen = if missed { Lists { tools: 0, prompts: 0, resources: 0 } } else { Lists::of(&exchange, &now) };
         let session = exchange.session().map(|session| engine.watch_session(session));
         let mut listener = Self {
@@ -177,6 +181,7 @@ impl Listener {
             looks: tokio::time::interval_at(Instant::now() + LOOK, LOOK),
             changed,
             sender,
+            left: HashMap::new(),
             watchers: HashMap::new(),
         };
         if missed {
@@ -197,21 +202,19 @@ impl Listener {
                 let step = if std::mem::take(&mut first) { Step::Catalog } else { self.next().await };
                 let texts = match step {
                     Step::Draining => break,
-                    Step::Subject(subject) => self.updated(&subject).await,
+                    Step::Subject(subject, mark) => self.updated(subject, mark).await,
                     Step::Catalog => self.relisted().await,
-                    Step::Session => {
-                        if !self.reread().await {
-                            break;
-                        }
-                        Vec::new()
-                    }
+                    Step::Session => match self.reread().await {
+                        true => self.all_left().await,
+                        false => break,
+                    },
                     Step::Look => match self.looked().await {
                         Some(texts) => texts,
                         None => break,
                     },
                 };
                 let id = (!self.exchange.is_stateless()).then(|| self.id());
-                for text in texts.into_iter().filter(|_| self.place.is_told()) {
+                for text in texts {
                     yield frame(id.clone(), text);
                 }
             }
@@ -239,7 +242,7 @@ impl Listener {
             () = engine.draining() => Step::Draining,
             () = catalog.changed() => Step::Catalog,
             () = of_session => Step::Session,
-            Some(subject) = changed.recv() => Step::Subject(subject),
+            Some((subject, mark)) = changed.recv() => Step::Subject(subject, mark),
             _ = looks.tick() => Step::Look,
         }
     }
@@ -253,7 +256,16 @@ impl Listener {
         if !exchange.is_stateless() && !self.reread().await {
             return None;
         }
-        Some(self.relisted().await)
+        Some(self.all_left().await)
+    }
+
+    /// What there is to tell, and what was left to a stream that may be gone by now.
+    async fn all_left(&mut self) -> Vec<String> {
+        let mut texts = self.relisted().await;
+        for (subject, mark) in std::mem::take(&mut self.left) {
+            texts.extend(self.updated(subject, mark).await);
+        }
+        texts
     }
 
     /// What has changed of what is listed to this caller.
@@ -265,8 +277,15 @@ impl Listener {
         if catalog.generation == self.generation {
             return Vec::new();
         }
+        let told = self.place.tell("", catalog.generation).await;
+        if !matches!(told, Ok(Tell::Now | Tell::Before)) {
+            return Vec::new();
+        }
         let (before, now) = (self.seen, Lists::of(&self.exchange, &catalog));
         (self.seen, self.generation) = (now, catalog.generation);
+        if !matches!(told, Ok(Tell::Now)) {
+            return Vec::new();
+        }
         let mut texts = Vec::new();
         let lists = [
             (self.filter.tools_list_changed && before.tools != now.tools, notification::TOOLS_CHANGED),
@@ -277,25 +296,31 @@ impl Listener {
             texts.push(self.tell(method, Map::new()));
         }
         // Another version of a function may give something else under the same address.
-        for uri in self.filter.resource_subscriptions.clone() {
-            if !matches!(Place::of(&uri), Place::Task(_)) {
-                texts.extend(self.updated(&Subject::Resource(uri)).await);
-            }
-        }
+        let others = self.filter.resource_subscriptions.iter().filter(|uri| !matches!(Place::of(uri), Place::Task(_)));
+        texts.extend(others.map(|uri| self.tell_updated(uri)));
         texts
     }
 
-    async fn updated(&self, subject: &Subject) -> Vec<String> {
-        match subject {
-            Subject::Resource(uri) => {
-                let params = Map::from_iter([("uri".to_owned(), Value::from(uri.as_str()))]);
-                vec![self.tell(notification::RESOURCE_UPDATED, params)]
-            }
+    async fn updated(&mut self, subject: Subject, mark: i64) -> Vec<String> {
+        match &subject {
+            Subject::Resource(uri) => match self.place.tell(uri, mark).await {
+                Ok(Tell::Now) => vec![self.tell_updated(uri)],
+                Ok(Tell::Before) => Vec::new(),
+                Ok(Tell::Elsewhere) | Err(_) => {
+                    self.left.insert(subject, mark);
+                    Vec::new()
+                }
+            },
             Subject::Task(id) => {
                 let view = tasks::told(&self.exchange, id).await;
                 view.map(|view| self.tell(notification::TASKS, view)).into_iter().collect()
             }
         }
+    }
+
+    fn tell_updated(&self, uri: &str) -> String {
+        let params = Map::from_iter([("uri".to_owned(), Value::from(uri))]);
+        self.tell(notification::RESOURCE_UPDATED, params)
     }
 
     /// What the session holds now; `false`: it is over.
@@ -319,12 +344,15 @@ impl Listener {
     /// Watches what is subscribed to, and nothing else.
     fn watch(&mut self) {
         let tasks = self.filter.resource_subscriptions.iter().filter_map(|uri| match Place::of(uri) {
-            Place::Task(id) => Some((Subject::Resource(resource::task_uri(id)), id.to_owned())),
+            Place::Task(id) => Some((Subject::Resource(uri.clone()), id.to_owned())),
             _ => None,
         });
         let ids = self.filter.task_ids.iter().map(|id| (Subject::Task(id.clone()), id.clone()));
         let wanted: HashMap<Subject, String> = tasks.chain(ids).collect();
         self.watchers.retain(|subject, _| wanted.contains_key(subject));
+        self.left.retain(|subject, _| wanted.contains_key(subject));
+        // A session may have missed something before this stream was there.
+        let first = usize::from(self.exchange.is_stateless());
         for (subject, id) in wanted {
             let peer = self.exchange.peer.clone();
             let sender = self.sender.clone();
@@ -333,9 +361,9 @@ impl Listener {
                     let (engine, tenant) = (&peer.app.engine, &peer.tenant);
                     // It may be the name that its caller has given it.
                     let Ok(task) = engine.task(tenant, &peer.principal, &id).await else { return };
-                    let mut changes = engine.watch_task(tenant, task.id);
-                    while changes.next().await.is_some() {
-                        if sender.send(subject.clone()).await.is_err() {
+                    let mut changes = engine.watch_task(tenant, task.id).skip(first);
+                    while let Some(mark) = changes.next().await {
+                        if sender.send((subject.clone(), mark)).await.is_err() {
                             return;
                         }
                     }

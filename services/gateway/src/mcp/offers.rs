@@ -10,24 +10,29 @@ use pleat_mcp::resource::Place;
 use pleat_mcp::{RpcError, client, completion, error as codes, params, prompt, resource};
 use serde_json::{Map, Value, json};
 
+use super::asking;
 use super::exchange::{Exchange, Reply};
 use super::settle;
 use super::state::State;
 use crate::problem::Problem;
 
-pub(super) async fn read(exchange: &Exchange) -> Result<Reply, Problem> {
+/// What a function may ask for at once, and how long its names for that may be: as with tools.
+const MOST_REQUESTS: usize = 16;
+const MOST_KEY_BYTES: usize = 64;
+
+pub(super) async fn read(exchange: Exchange) -> Result<Reply, Problem> {
     let asked: params::Uri = exchange.params()?;
     let uri = asked.uri.as_str();
     match Place::of(uri) {
         Place::Docs(name) => {
-            let skill = named(exchange, name).await?.ok_or_else(|| not_found(exchange, uri))?;
+            let skill = named(&exchange, name).await?.ok_or_else(|| not_found(&exchange, uri))?;
             let skill = skill.skill();
             Ok(exchange.cacheable(resource::docs(uri, &skill.tool_name(), &skill.manifest)))
         }
         Place::Task(id) => {
             let task = exchange.engine().task(exchange.tenant(), &exchange.peer.principal, id).await;
             let task = task.map_err(|error| match error {
-                EngineError::TaskNotFound => not_found(exchange, uri),
+                EngineError::TaskNotFound => not_found(&exchange, uri),
                 error => error.into(),
             })?;
             // What was said since the turn began is in its events only.
@@ -35,16 +40,13 @@ pub(super) async fn read(exchange: &Exchange) -> Result<Reply, Problem> {
             Ok(exchange.cacheable(resource::task(uri, &task)))
         }
         Place::Offered => {
-            let skill = offering(exchange, uri).await?.ok_or_else(|| not_found(exchange, uri))?;
-            let wanted = Wanted::Resource { uri: uri.to_owned() };
-            let given =
-                taken(exchange, skill, wanted).await.map_err(|problem| problem.unless_offered(exchange, uri))?;
-            finished(exchange, given, "contents")
+            let skill = offering(&exchange, uri).await?.ok_or_else(|| not_found(&exchange, uri))?;
+            wished(exchange, Wish { skill, wanted: Wanted::Resource { uri: uri.to_owned() } }).await
         }
     }
 }
 
-pub(super) async fn prompt(exchange: &Exchange) -> Result<Reply, Problem> {
+pub(super) async fn prompt(exchange: Exchange) -> Result<Reply, Problem> {
     let asked: params::Prompt = exchange.params()?;
     let arguments = asked.arguments.unwrap_or_default();
     let unknown = || RpcError::invalid_params(format!("unknown prompt `{}`", shown(&asked.name)));
@@ -58,10 +60,10 @@ pub(super) async fn prompt(exchange: &Exchange) -> Result<Reply, Problem> {
             return Err(RpcError::invalid_params(format!("the argument `{missing}` is missing")).into());
         }
         let wanted = Wanted::Prompt { name: asked.name.clone(), arguments: json::raw(&arguments) };
-        return finished(exchange, taken(exchange, skill, wanted).await?, "messages");
+        return wished(exchange, Wish { skill, wanted }).await;
     }
     let used = prompt::used(&asked.name).ok_or_else(unknown)?;
-    let skill = named(exchange, used).await?.ok_or_else(unknown)?;
+    let skill = named(&exchange, used).await?.ok_or_else(unknown)?;
     let request = arguments.get(prompt::REQUEST).and_then(Value::as_str);
     let skill = skill.skill();
     Ok(exchange.result(prompt::usage(&skill.tool_name(), &skill.manifest, request)))
@@ -105,14 +107,18 @@ async fn own_tasks(exchange: &Exchange) -> Result<Vec<String>, Problem> {
     }
 }
 
-/// Who may not see something cannot be told of its changes.
-pub(super) async fn check_visible(exchange: &Exchange, uri: &str) -> Result<(), Problem> {
+/// Who may not see something cannot be told of its changes. Those of a task are numbered: up to which it is seen now.
+pub(super) async fn check_visible(exchange: &Exchange, uri: &str) -> Result<Option<i64>, Problem> {
     let visible = match Place::of(uri) {
         Place::Docs(name) => named(exchange, name).await?.is_some(),
-        Place::Task(id) => exchange.engine().task(exchange.tenant(), &exchange.peer.principal, id).await.is_ok(),
+        Place::Task(id) => {
+            let (engine, tenant) = (exchange.engine(), exchange.tenant());
+            let task = engine.task(tenant, &exchange.peer.principal, id).await.map_err(|_| not_found(exchange, uri))?;
+            return Ok(Some(engine.mark_of(tenant, task).await?));
+        }
         Place::Offered => offering(exchange, uri).await?.is_some(),
     };
-    if visible { Ok(()) } else { Err(not_found(exchange, uri)) }
+    if visible { Ok(None) } else { Err(not_found(exchange, uri)) }
 }
 
 async fn named(exchange: &Exchange, name: &str) -> Result<Option<Callable>, Problem> {
@@ -125,49 +131,98 @@ async fn offering(exchange: &Exchange, uri: &str) -> Result<Option<Callable>, Pr
     Ok(catalog.callable(&exchange.peer.principal).find(|one| resource::offers(&one.skill().manifest, uri)))
 }
 
-/// What the function gives; with what its caller's client said before, where it asked for that.
-async fn taken(exchange: &Exchange, skill: Callable, wanted: Wanted) -> Result<Map<String, Value>, Problem> {
+/// Something that a function offers, and that is asked for.
+pub(super) struct Wish {
+    skill: Callable,
+    wanted: Wanted,
+}
+
+/// What a function says to a wish.
+pub(super) enum Given {
+    Answer(Map<String, Value>),
+    /// It has to know these first, which this client can tell.
+    Asks {
+        requests: Vec<ClientRequest>,
+        kept: Option<Raw>,
+    },
+}
+
+async fn wished(exchange: Exchange, wish: Wish) -> Result<Reply, Problem> {
+    if exchange.session().is_some() {
+        return asking::answered(exchange, wish).await;
+    }
     let answers: params::Answers = exchange.params()?;
-    let (state, reply) = match answers.request_state.filter(|_| exchange.is_stateless()) {
+    let (turn, state, reply) = match answers.request_state {
         Some(sealed) => {
-            let kept = State::opened(exchange, &sealed)?.kept;
             let given = answers.input_responses.unwrap_or_default();
-            (kept, Some(json::raw(&given)))
+            (2, State::opened(&exchange, &sealed)?.kept, Some(json::raw(&given)))
         }
-        None => (None, None),
+        None => (1, None, None),
     };
-    let (tenant, principal) = (Arc::clone(exchange.tenant()), exchange.peer.principal.clone());
-    let given = exchange.engine().take_offer(Offer { tenant, principal, skill, wanted, state, reply }).await?;
-    let bad = || RpcError::new(codes::INTERNAL_ERROR, "the function did not answer with an object");
-    Ok(serde_json::from_str(given.get()).map_err(|_| bad())?)
+    match understood(&exchange, &wish, exchange.engine().take_offer(wish.offer(&exchange, turn, state, reply)).await)? {
+        Given::Answer(given) => Ok(wish.answer(&exchange, given)),
+        Given::Asks { requests, kept } => {
+            // A state is there even where the function keeps none: it says that this is a second time.
+            let kept = kept.or_else(|| Some(json::raw(&Value::Null)));
+            let state = State::of_offer(&exchange, kept).sealed(&exchange)?;
+            Ok(exchange.result(settle::input_required(&requests, state)))
+        }
+    }
+}
+
+impl Wish {
+    /// To be asked for, with what the client said before where it was asked.
+    pub(super) fn offer(&self, exchange: &Exchange, turn: i16, state: Option<Raw>, reply: Option<Raw>) -> Offer {
+        let (tenant, principal) = (Arc::clone(exchange.tenant()), exchange.peer.principal.clone());
+        Offer { tenant, principal, skill: self.skill.clone(), wanted: self.wanted.clone(), turn, state, reply }
+    }
+
+    pub(super) fn answer(&self, exchange: &Exchange, given: Map<String, Value>) -> Reply {
+        match self.wanted {
+            Wanted::Resource { .. } => exchange.cacheable(given),
+            Wanted::Prompt { .. } => exchange.result(given),
+        }
+    }
+
+    const fn field(&self) -> &'static str {
+        match self.wanted {
+            Wanted::Resource { .. } => "contents",
+            Wanted::Prompt { .. } => "messages",
+        }
+    }
 }
 
 /// The function's answer, or what it needs before it can give one.
-fn finished(exchange: &Exchange, mut given: Map<String, Value>, field: &str) -> Result<Reply, Problem> {
+pub(super) fn understood(exchange: &Exchange, wish: &Wish, said: Result<Raw, EngineError>) -> Result<Given, Problem> {
+    let said = said.map_err(|error| match &wish.wanted {
+        Wanted::Resource { uri } => Problem::from(error).unless_offered(exchange, uri),
+        Wanted::Prompt { .. } => error.into(),
+    })?;
+    let bad = |text: &str| RpcError::new(codes::INTERNAL_ERROR, text);
+    let said = serde_json::from_str(said.get()).map_err(|_| bad("the function did not answer with an object"));
+    let mut given: Map<String, Value> = said?;
     if let Some(requests) = given.get("inputRequests") {
-        let bad = || RpcError::new(codes::INTERNAL_ERROR, "the function's `inputRequests` cannot be read");
-        let asked = requests_of(requests).ok_or_else(bad)?;
-        let kept: Option<Raw> = given.get("state").map(json::raw);
-        return asks(exchange, asked, kept);
+        let asked = requests_of(requests).ok_or_else(|| bad("the function's `inputRequests` cannot be read"))?;
+        let requests = served(exchange, asked)?;
+        return Ok(Given::Asks { requests, kept: given.get("state").map(json::raw) });
     }
+    let field = wish.field();
     if !given.get(field).is_some_and(Value::is_array) {
-        return Err(RpcError::new(codes::INTERNAL_ERROR, format!("the function gave no `{field}`")).into());
+        return Err(bad(&format!("the function gave no `{field}`")).into());
     }
     given.remove("state");
-    Ok(if field == "contents" { exchange.cacheable(given) } else { exchange.result(given) })
+    Ok(Given::Answer(given))
 }
 
-fn asks(exchange: &Exchange, asked: Vec<ClientRequest>, kept: Option<Raw>) -> Result<Reply, Problem> {
+/// Those that this client can serve, if it can any.
+fn served(exchange: &Exchange, asked: Vec<ClientRequest>) -> Result<Vec<ClientRequest>, Problem> {
     let kinds: Vec<ClientKind> = asked.iter().map(|request| request.kind).collect();
     let can: Vec<_> = asked.into_iter().filter(|request| exchange.capabilities.serves(request.kind)).collect();
-    if !exchange.is_stateless() || can.is_empty() {
+    if can.is_empty() {
         let problem = Problem::from(RpcError::missing_capability(&required(kinds)));
         return Err(if exchange.is_stateless() { problem.exactly() } else { problem });
     }
-    // A state is there even where the function keeps none: it says that this is a second time.
-    let kept = kept.or_else(|| Some(json::raw(&Value::Null)));
-    let state = State::of_offer(exchange, kept).sealed(exchange)?;
-    Ok(exchange.result(settle::input_required(&can, state)))
+    Ok(can)
 }
 
 fn requests_of(requests: &Value) -> Option<Vec<ClientRequest>> {
@@ -175,10 +230,11 @@ fn requests_of(requests: &Value) -> Option<Vec<ClientRequest>> {
         let method = request.get("method")?.as_str()?;
         let kind = ClientKind::ALL.into_iter().find(|kind| client::method(*kind) == method)?;
         let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
-        Some(ClientRequest { key: key.clone(), kind, params: json::raw(&params) })
+        let fits = params.is_object() && (1..=MOST_KEY_BYTES).contains(&key.len());
+        fits.then(|| ClientRequest { key: key.clone(), kind, params: json::raw(&params) })
     };
-    let all: Option<Vec<_>> = requests.as_object()?.iter().map(one).collect();
-    all.filter(|all| !all.is_empty())
+    let requests = requests.as_object().filter(|all| (1..=MOST_REQUESTS).contains(&all.len()))?;
+    requests.iter().map(one).collect()
 }
 
 fn not_found(exchange: &Exchange, uri: &str) -> Problem {

@@ -54,9 +54,9 @@ async fn shared(exchange: Exchange) -> Result<Reply, Problem> {
         "tools/call" => Box::pin(call::call(exchange)).await,
         "resources/list" if !exchange.peer.is_control() => Box::pin(lists::resources(&exchange)).await,
         "resources/templates/list" if !exchange.peer.is_control() => Box::pin(lists::templates(&exchange)).await,
-        "resources/read" if !exchange.peer.is_control() => Box::pin(offers::read(&exchange)).await,
+        "resources/read" if !exchange.peer.is_control() => Box::pin(offers::read(exchange)).await,
         "prompts/list" if !exchange.peer.is_control() => Box::pin(lists::prompts(&exchange)).await,
-        "prompts/get" if !exchange.peer.is_control() => Box::pin(offers::prompt(&exchange)).await,
+        "prompts/get" if !exchange.peer.is_control() => Box::pin(offers::prompt(exchange)).await,
         "completion/complete" if !exchange.peer.is_control() => Box::pin(offers::complete(&exchange)).await,
         method => Err(Problem::no_such_method(method, exchange.is_stateless())),
     }

@@ -12,6 +12,7 @@ use pleat_mcp::{ClientCapabilities, Level, Request, RpcError, Version, message, 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::asking;
 use super::door::{SESSION, check_version, header, speaks_stateless};
 use super::exchange::{Exchange, Reply, of_session};
 use super::peer::Peer;
@@ -82,8 +83,8 @@ pub(super) async fn subscribe(exchange: &Exchange, on: bool) -> Result<Reply, Pr
     let (engine, tenant) = (exchange.engine(), exchange.tenant());
     if on {
         check_length(&wanted.uri)?;
-        super::offers::check_visible(exchange, &wanted.uri).await?;
-        engine.subscribe_session(tenant, session, &wanted.uri).await?;
+        let mark = super::offers::check_visible(exchange, &wanted.uri).await?;
+        engine.subscribe_session(tenant, session, &wanted.uri, mark).await?;
     } else {
         engine.unsubscribe_session(tenant, session, &wanted.uri).await?;
     }
@@ -129,18 +130,21 @@ pub(super) async fn replied(peer: &Peer, headers: &HeaderMap, id: &Raw, body: Re
         return Err(Problem::from(pleat_mcp::Fault::NotAMessage));
     }
     let session = held(peer, headers).await?;
+    let body = body.unwrap_or_else(|error| {
+        let error: Value = serde_json::from_str(error.get()).unwrap_or_default();
+        json::raw(&json!({ "error": error }))
+    });
+    let engine = &peer.app.engine;
+    if let Some((held, turn, key)) = asking::asked(peer, id) {
+        return Ok(engine.keep_held_reply(&peer.tenant, held, turn, (key, body)).await?);
+    }
     // An answer to nothing is passed over, as is one to a task of somebody else.
     let Some((task, turn, key)) = client::parse_request_id(id) else { return Ok(()) };
-    let engine = &peer.app.engine;
     let task = match engine.task(&peer.tenant, &peer.principal, &task.to_string()).await {
         Ok(task) if task.turn == turn && task.state.is_interrupted() => task,
         Ok(_) | Err(EngineError::TaskNotFound) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let body = body.unwrap_or_else(|error| {
-        let error: Value = serde_json::from_str(error.get()).unwrap_or_default();
-        json::raw(&json!({ "error": error }))
-    });
     let served = of_session(&session);
     let (tenant, waiting) = (&peer.tenant, task.clone());
     match continued(peer, task, &[(key, body)], served).await {

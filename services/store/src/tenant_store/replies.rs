@@ -38,6 +38,9 @@ impl TenantStore {
         .fetch_all(&mut *transaction)
         .await?;
         transaction.commit().await?;
+        if !replies.is_empty() {
+            self.store.bell().changed(std::iter::once(task));
+        }
         Ok(all.into_iter().map(|(key, body)| (key, body.0)).collect())
     }
 

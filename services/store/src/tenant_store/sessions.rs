@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pleat_domain::{Caller, Raw, SessionId, TaskId};
-use sqlx::FromRow;
 use sqlx::types::Json;
+use sqlx::{FromRow, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -51,7 +51,8 @@ pub enum SessionChange {
     /// The handshake is over.
     Initialized,
     LogLevel(i16),
-    Subscribed(String),
+    /// With the number of what its client knows of it, where its changes are numbered.
+    Subscribed(String, Option<i64>),
     Unsubscribed(String),
     /// It was used.
     Touched,
@@ -97,7 +98,7 @@ impl TenantStore {
     ) -> Result<bool, StoreError> {
         let (level, added, removed) = match change {
             SessionChange::LogLevel(level) => (Some(*level), None, None),
-            SessionChange::Subscribed(uri) => (None, Some(uri.as_str()), None),
+            SessionChange::Subscribed(uri, _) => (None, Some(uri.as_str()), None),
             SessionChange::Unsubscribed(uri) => (None, None, Some(uri.as_str())),
             SessionChange::Initialized | SessionChange::Touched => (None, None, None),
         };
@@ -123,12 +124,44 @@ impl TenantStore {
         .bind(most_subscriptions)
         .execute(&mut *transaction)
         .await?;
-        transaction.commit().await?;
         let changed = done.rows_affected() > 0;
+        if changed {
+            self.change_told(&mut transaction, id, change).await?;
+        }
+        transaction.commit().await?;
         if changed && !matches!(change, SessionChange::Touched) {
             self.store.announce(Wake::Session(id));
         }
         Ok(changed)
+    }
+
+    /// What its client was told of is kept for as long as it is subscribed to.
+    async fn change_told(
+        &self,
+        connection: &mut PgConnection,
+        id: SessionId,
+        change: &SessionChange,
+    ) -> Result<(), StoreError> {
+        let query = match change {
+            SessionChange::Subscribed(uri, Some(mark)) => sqlx::query(
+                "INSERT INTO mcp_told (tenant_id, session_id, subject, mark) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT DO NOTHING",
+            )
+            .bind(self.tenant.as_uuid())
+            .bind(id.as_uuid())
+            .bind(uri)
+            .bind(mark),
+            // No subject is what stands for all that is deployed.
+            SessionChange::Unsubscribed(uri) if !uri.is_empty() => {
+                sqlx::query("DELETE FROM mcp_told WHERE tenant_id = $1 AND session_id = $2 AND subject = $3")
+                    .bind(self.tenant.as_uuid())
+                    .bind(id.as_uuid())
+                    .bind(uri)
+            }
+            _ => return Ok(()),
+        };
+        query.execute(connection).await?;
+        Ok(())
     }
 
     /// `false`: there was none.

@@ -25,6 +25,7 @@ pub(super) fn shape<'a>(commits: impl Iterator<Item = &'a Encoded>) -> Shape {
                 shape.aliases |= commit.task().alias.is_some();
                 shape.pushes |= commit.commit.push.is_some();
             }
+            Change::Step => (shape.inserts, shape.steps) = (true, true),
             Change::Update | Change::Resume => shape.updates = true,
             Change::Append => shape.appends = true,
         }
@@ -156,5 +157,6 @@ const fn code(change: Change) -> i16 {
         Change::Update => 1,
         Change::Resume => 2,
         Change::Append => 3,
+        Change::Step => 4,
     }
 }

@@ -54,7 +54,8 @@ impl Encoded {
 
     /// What `handle` got never changes within a turn.
     pub(super) fn input(&self) -> Option<&str> {
-        matches!(self.commit.change, Change::Insert | Change::Resume).then(|| self.commit.task.input.get())
+        matches!(self.commit.change, Change::Insert | Change::Step | Change::Resume)
+            .then(|| self.commit.task.input.get())
     }
 
     fn weigh(&self) -> usize {

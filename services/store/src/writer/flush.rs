@@ -110,7 +110,7 @@ impl Flusher {
 
     async fn answer(&mut self, part: Vec<Operation>, settled: &HashSet<Uuid>, unsure: bool) {
         // Nobody can follow a task that was not there before.
-        let followed = part.iter().filter(|operation| operation.encoded.commit.change != Change::Insert);
+        let followed = part.iter().filter(|operation| !operation.encoded.commit.change.is_new());
         self.bell.changed(followed.map(|operation| operation.encoded.task().id));
         for operation in part {
             let outcome = if settled.contains(&operation.encoded.id()) {
@@ -126,7 +126,7 @@ impl Flusher {
     /// Why a step was not taken this time: it had been before, or it may not be.
     async fn explain(&mut self, encoded: &Encoded, unsure: bool) -> Result<Written, StoreError> {
         let insert = encoded.commit.change == Change::Insert;
-        if (insert || unsure) && self.took_effect(encoded).await? {
+        if (encoded.commit.change.is_new() || unsure) && self.took_effect(encoded).await? {
             return Ok(Written::Done);
         }
         match &encoded.task().alias {
@@ -141,7 +141,7 @@ impl Flusher {
         let task = encoded.task();
         let last = encoded.commit.events.last();
         let found = match encoded.commit.change {
-            Change::Insert => sqlx::query("SELECT FROM tasks WHERE tenant_id = $1 AND id = $2")
+            Change::Insert | Change::Step => sqlx::query("SELECT FROM tasks WHERE tenant_id = $1 AND id = $2")
                 .bind(encoded.commit.tenant.as_uuid())
                 .bind(encoded.id()),
             Change::Update | Change::Resume => sqlx::query(

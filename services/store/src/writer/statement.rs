@@ -8,6 +8,7 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) inserts: bool,
+    pub(super) steps: bool,
     pub(super) aliases: bool,
     pub(super) keys: bool,
     pub(super) pushes: bool,
@@ -19,7 +20,14 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) const fn is_plain(self) -> bool {
-        !(self.aliases || self.keys || self.pushes || self.updates || self.appends || self.events || self.logs)
+        !(self.steps
+            || self.aliases
+            || self.keys
+            || self.pushes
+            || self.updates
+            || self.appends
+            || self.events
+            || self.logs)
     }
 
     /// Answers the ids of the tasks whose step was taken.
@@ -35,17 +43,22 @@ impl Shape {
         if self.keys {
             sql.push_str(KEYED);
         }
+        if self.steps {
+            sql.push_str(RUNS);
+        }
         if self.inserts {
+            let if_held = if self.steps { IF_RUN_IS_HELD } else { "" };
             let unless_taken = if self.aliases { UNLESS_TAKEN } else { "" };
             let unless_sent = if self.keys { UNLESS_SENT } else { "" };
             sql.push_str(&format!(
                 ", inserted AS ({INSERT} FROM input u \
-                 WHERE u.change = 0 {unless_taken} {unless_sent} {IF_NEW} RETURNING tenant_id, id)"
+                 WHERE u.change IN (0, 4) {if_held} {unless_taken} {unless_sent} {IF_NEW} RETURNING tenant_id, id)"
             ));
             settled.push("SELECT tenant_id, id FROM inserted");
         }
         if self.updates {
-            sql.push_str(UPDATED);
+            let after_runs = if self.steps { AFTER_RUNS } else { "" };
+            sql.push_str(&format!("{UPDATED} {after_runs} RETURNING t.tenant_id, t.id)"));
             if self.keys {
                 sql.push_str(KEYED_TURNS);
             }
@@ -96,6 +109,19 @@ artifacts, attempt, turn, last_seq, cpu_us, wall_us, created_at, updated_at, ste
 
 /// A lost connection leaves open whether an insert took effect; it is then sent again.
 const IF_NEW: &str = "ON CONFLICT (tenant_id, id) DO NOTHING";
+
+/// The runs that steps are recorded below, as long as this node holds them. Locked until the commit: whoever takes a run
+/// over meanwhile either waits for its steps, and reads them, or was first, and then they are refused.
+const RUNS: &str = "\
+, runs AS MATERIALIZED (\
+SELECT r.tenant_id, r.id FROM tasks r WHERE r.id = ANY (ARRAY(SELECT u.parent_id FROM input u WHERE u.change = 4)) \
+AND r.state IN (0, 1) AND r.lease_owner = $26::uuid AND r.lease_epoch = $27::bigint FOR SHARE)";
+
+const IF_RUN_IS_HELD: &str = "\
+AND (u.change = 0 OR EXISTS (SELECT FROM runs r WHERE r.tenant_id = u.tenant_id AND r.id = u.parent_id))";
+
+/// A row that a statement has changed itself cannot be locked by it any more, and would be passed over.
+const AFTER_RUNS: &str = "AND (SELECT count(*) FROM runs) >= 0";
 
 /// An alias whose task is past retention ($31 is the oldest id) is free again. Ordered, so that two writers that meet
 /// do not lock each other out.
@@ -149,8 +175,7 @@ guard = coalesce(u.guard::json, t.guard), lease_owner = $26::uuid, lease_epoch =
 FROM input u \
 WHERE t.tenant_id = u.tenant_id AND t.id = u.id AND t.id BETWEEN $29::uuid AND $30::uuid AND (\
 (u.change = 1 AND t.state IN (0, 1) AND t.lease_owner = $26::uuid AND t.lease_epoch = $27::bigint) OR \
-(u.change = 2 AND t.state IN (2, 3) AND t.turn = u.turn - 1)) \
-RETURNING t.tenant_id, t.id)";
+(u.change = 2 AND t.state IN (2, 3) AND t.turn = u.turn - 1))";
 
 const APPENDED: &str = "\
 , appended AS (\

@@ -9,7 +9,7 @@ use crate::platform::key;
 use crate::pushes::deliver;
 use crate::support::{Fixture, count, plain, raw, running, step, task};
 
-const TENANT_TABLES: [&str; 20] = [
+const TENANT_TABLES: [&str; 25] = [
     "api_keys",
     "jwt_issuers",
     "functions",
@@ -30,6 +30,11 @@ const TENANT_TABLES: [&str; 20] = [
     "push_deliveries",
     "guard_findings",
     "dispatches",
+    "mcp_sessions",
+    "mcp_calls",
+    "mcp_streams",
+    "mcp_told",
+    "client_replies",
 ];
 
 async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
@@ -70,6 +75,10 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
         fixture.store.add_dispatches(&[dispatch(tenant.id, &task)]).await.unwrap();
         handle.request_cancel(task.id).await.unwrap();
         deliver(&fixture.store, &handle, task.id).await;
+        let session = crate::sessions::open(&handle).await;
+        handle.begin_call(session, "1", task.id).await.unwrap();
+        handle.open_stream(session, Uuid::now_v7(), 1, None).await.unwrap();
+        handle.keep_replies(task.id, 1, &[("asked".to_owned(), raw("{}"))]).await.unwrap();
         tenants.push(tenant);
     }
     tenants.try_into().unwrap()

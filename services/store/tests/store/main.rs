@@ -12,6 +12,8 @@ mod platform;
 mod pushes;
 mod retention;
 mod secrets;
+mod sessions;
+mod steps;
 mod support;
 mod writing;
 mod writing_under_stress;
