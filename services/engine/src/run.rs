@@ -377,14 +377,7 @@ impl Run {
             self.deliver(artifact);
         }
         self.apply(&ending, report.cpu, report.wall);
-        let last = StatusChange {
-            state: ending.state,
-            failure: ending.failure,
-            ask: ending.ask,
-            warnings: self.task.warnings().to_vec(),
-        };
-        bodies.push(EventBody::Status(last));
-        let events = if once { Vec::new() } else { self.number(bodies) };
+        let events = if once { Vec::new() } else { self.ended(ending, bodies) };
         let task = Arc::clone(&self.task);
         let commit = self.commit_of(Arc::clone(&task), change, events.clone(), logs);
         let written = if once { self.write_first(commit).await } else { self.write(commit).await };
@@ -395,6 +388,14 @@ impl Run {
         self.live.finish(Arc::clone(&task));
         self.live.publish(events, Phase::Ended);
         Ok(task)
+    }
+
+    /// What is told of a turn's end, behind what else is still to be told.
+    fn ended(&mut self, ending: Ending, mut bodies: Vec<EventBody>) -> Vec<Event> {
+        let Ending { state, failure, ask, .. } = ending;
+        let warnings = self.task.warnings().to_vec();
+        bodies.push(EventBody::Status(StatusChange { state, failure, ask, warnings }));
+        self.number(bodies)
     }
 
     /// Lets go of a task that was not ended here. Whoever follows it reads on from the database, and should its lease
