@@ -1,6 +1,7 @@
 //! Who may depend on whom: edge, engine, effects, pure, and never back or sideways.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -122,5 +123,19 @@ fn crates_have_no_features_and_inherit_the_lints() {
         assert_eq!(package["features"], serde_json::json!({}), "`{name}` has cargo features");
         let manifest = std::fs::read_to_string(package["manifest_path"].as_str().unwrap()).unwrap();
         assert!(manifest.contains("[lints]\nworkspace = true"), "`{name}` does not inherit the workspace's lints");
+    }
+}
+
+#[test]
+fn what_is_not_tested_by_itself_has_no_tests_inside() {
+    for (name, (_, package)) in packages() {
+        let targets = package["targets"].as_array().unwrap().iter();
+        let untried = targets.filter(|target| target["test"] == false).map(|target| target["src_path"].as_str().unwrap());
+        for path in untried.filter(|path| path.contains("/src/") && !path.contains("/benches/")) {
+            let source = Path::new(path).parent().unwrap().strip_prefix(root()).unwrap().to_owned();
+            let files = super::files(&[source.to_str().unwrap()], ".rs");
+            let silent = files.iter().find(|file| super::text(file).contains("#[cfg(test)]"));
+            assert!(silent.is_none(), "`{name}` has `test = false`, so that nobody runs the tests in {silent:?}");
+        }
     }
 }
