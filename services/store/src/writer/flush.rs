@@ -25,6 +25,22 @@ const ANSWER: Duration = Duration::from_secs(40);
 const RECONNECT: Duration = Duration::from_secs(10);
 const RECONNECT_STEP: Duration = Duration::from_millis(100);
 
+/// Whose step was taken. The others are asked after one by one.
+enum Settled {
+    /// The common batch is told by its number alone: what is written seldom was there before.
+    All,
+    These(HashSet<Uuid>),
+}
+
+impl Settled {
+    fn has(&self, id: Uuid) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(ids) => ids.contains(&id),
+        }
+    }
+}
+
 pub(super) struct Flusher {
     options: PgConnectOptions,
     lease: Arc<Lease>,
@@ -73,16 +89,21 @@ impl Flusher {
         }
     }
 
-    /// The ids of the tasks whose step was taken; the statement is its own transaction.
-    async fn write(&mut self, part: &[Operation]) -> Result<HashSet<Uuid>, sqlx::Error> {
+    /// The statement is its own transaction.
+    async fn write(&mut self, part: &[Operation]) -> Result<Settled, sqlx::Error> {
         let commits: Vec<&Encoded> = part.iter().map(|operation| &operation.encoded).collect();
         let shape = shape(commits.iter().copied());
         let oldest = partitions::bound(OffsetDateTime::now_utc() - self.retention);
         let lease = self.lease.current();
         let connection = self.connected().await?;
         let query = bind(sqlx::query(AssertSqlSafe(shape.sql())), &commits, lease, oldest, shape);
+        if shape.is_plain() {
+            let done = tokio::time::timeout(ANSWER, query.execute(connection)).await.map_err(|_| timed_out())??;
+            let all = usize::try_from(done.rows_affected()) == Ok(commits.len());
+            return Ok(if all { Settled::All } else { Settled::These(HashSet::new()) });
+        }
         let rows = tokio::time::timeout(ANSWER, query.fetch_all(connection)).await.map_err(|_| timed_out())??;
-        rows.iter().map(|row| sqlx::Row::try_get(row, 0)).collect()
+        rows.iter().map(|row| sqlx::Row::try_get(row, 0)).collect::<Result<_, _>>().map(Settled::These)
     }
 
     async fn connected(&mut self) -> Result<&mut PgConnection, sqlx::Error> {
@@ -108,12 +129,12 @@ impl Flusher {
         }
     }
 
-    async fn answer(&mut self, part: Vec<Operation>, settled: &HashSet<Uuid>, unsure: bool) {
+    async fn answer(&mut self, part: Vec<Operation>, settled: &Settled, unsure: bool) {
         // Nobody can follow a task that was not there before.
         let followed = part.iter().filter(|operation| !operation.encoded.commit.change.is_new());
         self.bell.changed(followed.map(|operation| operation.encoded.task().id));
         for operation in part {
-            let outcome = if settled.contains(&operation.encoded.id()) {
+            let outcome = if settled.has(operation.encoded.id()) {
                 Ok(Written::Done)
             } else {
                 self.explain(&operation.encoded, unsure).await

@@ -30,10 +30,10 @@ impl Shape {
             || self.logs)
     }
 
-    /// Answers the ids of the tasks whose step was taken.
+    /// Answers the ids of the tasks whose step was taken; the plain one only how many.
     pub(super) fn sql(self) -> String {
         if self.is_plain() {
-            return format!("{INSERT} FROM {TASKS} {IF_NEW} RETURNING id");
+            return format!("{INSERT} FROM {TASKS} {IF_NEW}");
         }
         let mut sql = format!("WITH input AS MATERIALIZED (SELECT * FROM {TASKS_AND_CHANGE})");
         let mut settled = Vec::new();
