@@ -72,7 +72,7 @@ impl Noise {
         let catalog = engine.catalog(&tenant).await?;
         let mut streams = Vec::with_capacity(SPINNERS);
         for _ in 0..SPINNERS {
-            let invocation = Invocation {
+            let invocation = Box::new(Invocation {
                 tenant: Arc::clone(&tenant),
                 principal: Principal::Anonymous,
                 skill: catalog.choose(&Principal::Anonymous, Some("spin"))?,
@@ -83,7 +83,7 @@ impl Noise {
                 once: None,
                 push: None,
                 door: Door::Http,
-            };
+            });
             streams.push(engine.start(invocation).await.context("starting a spinning guest")?.1);
         }
         Ok(Self { slug, _streams: streams })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pleat_domain::{Caller, Plan, Principal, SkillName, Tenant, Usage};
+use pleat_runtime::Function;
 
 use crate::book::Entry;
 use crate::catalog::{Skill, Target};
@@ -15,6 +16,8 @@ use crate::slots::{Slot, SlotUse};
 pub(crate) struct Permit {
     _entry: Entry,
     slot: Option<Slot>,
+    /// What it was let in for, where that is a function that could be loaded.
+    function: Option<Arc<Function>>,
 }
 
 impl Engine {
@@ -75,20 +78,27 @@ impl Engine {
     ) -> Result<Permit, EngineError> {
         let plan = self.plan_of(tenant);
         let entry = self.inner.books.begin(tenant.id, principal, &plan)?;
-        let Target::Function(code) = &skill.target else { return Ok(Permit { _entry: entry, slot: None }) };
-        let places = match self.load(tenant.id, code).await {
-            Ok(function) => function.places(),
+        let Target::Function(code) = &skill.target else {
+            return Ok(Permit { _entry: entry, slot: None, function: None });
+        };
+        let function = match self.load(tenant.id, code).await {
+            Ok(function) => Some(function),
             Err(busy @ EngineError::Busy(_)) => return Err(busy),
             // What cannot be loaded fails when it is called, and needs no more than any other until then.
-            Err(_) => 1,
+            Err(_) => None,
         };
+        let places = function.as_ref().map_or(1, |function| function.places());
         let patience = self.inner.config.slot_wait;
         let slot = self.inner.slots.take(tenant.id, places, plan.slot_percent, patience).await?;
-        Ok(Permit { _entry: entry, slot: Some(slot) })
+        Ok(Permit { _entry: entry, slot: Some(slot), function })
     }
 }
 
 impl Permit {
+    pub(crate) fn function(&self) -> Option<Arc<Function>> {
+        self.function.clone()
+    }
+
     /// Its instance is gone, and so is its hold on the slot.
     pub(crate) fn release(&mut self) {
         self.slot = None;

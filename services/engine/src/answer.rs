@@ -70,7 +70,7 @@ impl Engine {
     /// `leaving_cancels`: who drops this before it is answered wants nothing more of it.
     pub async fn answer(
         &self,
-        invocation: Invocation,
+        invocation: Box<Invocation>,
         ear: Option<Ear>,
         leaving_cancels: bool,
     ) -> Result<Answer, EngineError> {

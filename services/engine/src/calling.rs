@@ -50,7 +50,7 @@ impl Engine {
     async fn send_errand(&self, errand: Errand) -> Result<Arc<Task>, EngineError> {
         let Errand { tenant, standing, parent, step, context, skill, input } = errand;
         let skill = self.catalog(&tenant).await?.choose(&standing.principal, Some(&skill))?;
-        let invocation = Invocation {
+        let invocation = Box::new(Invocation {
             tenant,
             principal: standing.principal,
             skill,
@@ -61,7 +61,7 @@ impl Engine {
             once: None,
             push: None,
             door: Door::Call,
-        };
+        });
         let origin = Origin { parent, depth: standing.depth, label: step, step: None };
         self.call_child(invocation, origin, std::future::pending()).await
     }
@@ -70,7 +70,7 @@ impl Engine {
     /// and its record is still waited for.
     pub(crate) async fn call_child(
         &self,
-        invocation: Invocation,
+        invocation: Box<Invocation>,
         origin: Origin,
         stop: impl Future<Output = Interrupt>,
     ) -> Result<Arc<Task>, EngineError> {
@@ -81,7 +81,7 @@ impl Engine {
     /// The same for one that was let in.
     pub(crate) async fn run_child(
         &self,
-        run: Run,
+        run: Box<Run>,
         stop: impl Future<Output = Interrupt>,
     ) -> Result<Arc<Task>, EngineError> {
         let (live, span) = (run.live(), run.span());

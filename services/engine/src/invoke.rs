@@ -22,7 +22,8 @@ use crate::run::{Admitted, Recorded, Run};
 use crate::sink::Sink;
 use crate::subscribe::EventStream;
 
-/// A call that a door has translated and whose skill the policy allows.
+/// A call that a door has translated and whose skill the policy allows. Boxed wherever it goes: it is large, and every
+/// future on its way would have room for it.
 #[derive(Debug)]
 pub struct Invocation {
     pub tenant: Arc<Tenant>,
@@ -104,7 +105,7 @@ enum Resumed {
 
 impl Engine {
     /// Runs to the end of the turn. The task goes on if the caller goes away.
-    pub async fn send(&self, invocation: Invocation) -> Result<Arc<Task>, EngineError> {
+    pub async fn send(&self, invocation: Box<Invocation>) -> Result<Arc<Task>, EngineError> {
         if invocation.once.is_some()
             && let Some(earlier) = Box::pin(self.sent_before(&invocation)).await?
         {
@@ -128,7 +129,7 @@ impl Engine {
     }
 
     /// Starts, records, and hands back the recorded task with its events from the first.
-    pub async fn start(&self, invocation: Invocation) -> Result<(Arc<Task>, EventStream), EngineError> {
+    pub async fn start(&self, invocation: Box<Invocation>) -> Result<(Arc<Task>, EventStream), EngineError> {
         if let Some(earlier) = self.sent_before(&invocation).await? {
             let Begun { task, events, .. } = self.rejoin(invocation.tenant.id, earlier).await?;
             return Ok((task, events));
@@ -200,14 +201,18 @@ impl Engine {
     }
 
     /// Everything that can refuse a call before it costs anything.
-    pub(crate) async fn admit(&self, mut invocation: Invocation, origin: Option<Origin>) -> Result<Run, EngineError> {
+    pub(crate) async fn admit(
+        &self,
+        mut invocation: Box<Invocation>,
+        origin: Option<Origin>,
+    ) -> Result<Box<Run>, EngineError> {
         self.open_for_work()?;
         let once = Repeat::of(&invocation);
         check_input(&invocation.skill.0, &invocation.input)?;
         let watch = self.look_at_call(&mut invocation, origin.as_ref().and_then(|origin| origin.step.as_ref()))?;
         let Invocation {
             tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
-        } = invocation;
+        } = *invocation;
         let push = match push {
             Some(push) => Some((Box::pin(self.push_destination(&principal, &push)).await?, push)),
             None => None,
@@ -263,7 +268,7 @@ impl Engine {
     }
 
     /// The same for a later turn: on the version the task began with.
-    pub(crate) async fn readmit(&self, turn: Turn) -> Result<Run, EngineError> {
+    pub(crate) async fn readmit(&self, turn: Turn) -> Result<Box<Run>, EngineError> {
         self.open_for_work()?;
         let once = Repeat::of_turn(&turn);
         let Turn { tenant, principal, mut task, skill: named, mut input, mut message, mut reply, push, .. } = turn;

@@ -87,7 +87,7 @@ impl Run {
         mut task: Task,
         kept: Option<Raw>,
         backlog: Vec<Event>,
-    ) -> Self {
+    ) -> Box<Self> {
         task.last_seq = backlog.last().map_or(task.last_seq, |event| event.seq);
         let again = match &skill.target {
             Target::Pipeline(_) => Again::Anytime,
@@ -100,8 +100,8 @@ impl Run {
         if let Some(watch) = &watch {
             task.guard = lock(watch).notes();
         }
-        let sink = Arc::new(Sink::new(skill.name.as_str(), skill.limits().output_bytes, watch.clone(), None));
-        Self {
+        let sink = Arc::new(Sink::new(&skill.name, skill.limits().output_bytes, watch.clone(), None));
+        Box::new(Self {
             engine,
             tenant,
             skill,
@@ -120,14 +120,14 @@ impl Run {
             numbers: None,
             log_seq,
             flushed: Instant::now(),
-        }
+        })
     }
 
     /// It is a step of a run. What a last step says is also what the run says.
     pub(crate) fn belong_to(&mut self, step: StepOrigin) {
         self.numbers = Some(step.numbers);
         let Some(onward) = step.onward else { return };
-        let (name, limit) = (self.skill.name.as_str(), self.skill.limits().output_bytes);
+        let (name, limit) = (&self.skill.name, self.skill.limits().output_bytes);
         onward.allow(limit);
         self.sink = Arc::new(Sink::new(name, limit, self.watch.clone(), Some(onward)));
     }
@@ -154,7 +154,7 @@ impl Run {
     }
 
     /// A call whose caller waits: one write if it is quick.
-    pub(crate) async fn blocking(mut self, done: oneshot::Sender<Result<Arc<Task>, EngineError>>) {
+    pub(crate) async fn blocking(mut self: Box<Self>, done: oneshot::Sender<Result<Arc<Task>, EngineError>>) {
         let mut call = Box::pin(self.call());
         // What a run goes on from is written by who holds the run.
         let first = if self.task.door == Door::Pipeline { Change::Step } else { Change::Insert };
@@ -185,24 +185,24 @@ impl Run {
     }
 
     /// A call that is recorded before it runs.
-    pub(crate) async fn start(mut self) -> Result<(Recorded, Rest), EngineError> {
+    pub(crate) async fn start(mut self: Box<Self>) -> Result<(Recorded, Rest), EngineError> {
         let recorded = self.record(Change::Insert).await?;
         Ok((recorded, self.rest()))
     }
 
     /// The next turn of a task that waited.
-    pub(crate) async fn resume(mut self) -> Result<(Recorded, Rest), EngineError> {
+    pub(crate) async fn resume(mut self: Box<Self>) -> Result<(Recorded, Rest), EngineError> {
         let recorded = self.record(Change::Resume).await?;
         Ok((recorded, self.rest()))
     }
 
     /// Another attempt at a turn that a lost node had begun.
-    pub(crate) async fn run_again(mut self) -> Result<(Recorded, Rest), EngineError> {
+    pub(crate) async fn run_again(mut self: Box<Self>) -> Result<(Recorded, Rest), EngineError> {
         let recorded = self.record(Change::Update).await?;
         Ok((recorded, self.rest()))
     }
 
-    fn rest(mut self) -> Rest {
+    fn rest(mut self: Box<Self>) -> Rest {
         Box::pin(async move {
             let call = Box::pin(self.call());
             // The outcome is recorded or logged; who waits reads it from the live task.
@@ -240,16 +240,18 @@ impl Run {
             turn: u32::try_from(task.turn).unwrap_or(1),
         };
         let (engine, tenant) = (self.engine.clone(), self.tenant.id);
+        let known = self.permit.function();
         let code = match &self.skill.target {
-            Target::Function(code) => Some(code.clone()),
-            Target::Pipeline(_) => None,
+            Target::Function(code) if known.is_none() => Some(code.clone()),
+            Target::Function(_) | Target::Pipeline(_) => None,
         };
         let party = party(self.tenant.id);
         let (limits, cancel) = (self.skill.limits(), self.live.token.clone());
         async move {
-            let loaded = match &code {
-                Some(code) => engine.load(tenant, code).await,
-                None => Err(EngineError::Internal("a pipeline has no code".into())),
+            let loaded = match (known, &code) {
+                (Some(function), _) => Ok(function),
+                (None, Some(code)) => Box::pin(engine.load(tenant, code)).await,
+                (None, None) => Err(EngineError::Internal("a pipeline has no code".into())),
             };
             match loaded {
                 Ok(function) => {

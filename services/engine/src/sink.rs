@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use pleat_domain::content::append;
 use pleat_domain::event::{ArtifactChunk, Progress};
-use pleat_domain::{Artifact, Block, EventBody, LogLine, StepChange, limits};
+use pleat_domain::{Artifact, Block, EventBody, LogLine, SkillName, StepChange, limits};
 use pleat_runtime::{Chunk, ChunkBody};
 use tokio::sync::Notify;
 
@@ -21,7 +21,7 @@ pub(crate) struct Sink {
     state: Mutex<State>,
     ready: Notify,
     drained: Notify,
-    default_artifact: String,
+    skill: SkillName,
     watch: Option<SharedWatch>,
     /// Nothing leaves before all of it was looked at.
     holds: bool,
@@ -62,7 +62,12 @@ pub(crate) struct Batch {
 }
 
 impl Sink {
-    pub(crate) fn new(skill: &str, output_limit: usize, watch: Option<SharedWatch>, onward: Option<Arc<Self>>) -> Self {
+    pub(crate) fn new(
+        skill: &SkillName,
+        output_limit: usize,
+        watch: Option<SharedWatch>,
+        onward: Option<Arc<Self>>,
+    ) -> Self {
         let holds = watch.as_ref().is_some_and(|watch| lock(watch).holds());
         Self {
             watch,
@@ -70,9 +75,14 @@ impl Sink {
             state: Mutex::new(State { output_limit, ..State::default() }),
             ready: Notify::new(),
             drained: Notify::new(),
-            default_artifact: format!("{skill}-stream"),
+            skill: skill.clone(),
             onward,
         }
+    }
+
+    /// Where chunks go that name no artifact.
+    fn default_artifact(&self) -> String {
+        format!("{}-stream", self.skill)
     }
 
     /// Takes a chunk. False: the task has now put out more than it may.
@@ -86,7 +96,7 @@ impl Sink {
             },
             (name, _) => name,
         };
-        let name = artifact.clone().unwrap_or_else(|| self.default_artifact.clone());
+        let name = artifact.clone().unwrap_or_else(|| self.default_artifact());
         let blocks = blocks_of(chunk.body);
         let mut state = lock(&self.state);
         state.total_bytes += size;
@@ -128,7 +138,7 @@ impl Sink {
         for (name, rest) in rests {
             let mut state = lock(&self.state);
             let append = state.collect(&name, std::slice::from_ref(&rest));
-            let artifact = (name != self.default_artifact).then(|| name.clone());
+            let artifact = (name != self.default_artifact()).then(|| name.clone());
             state.pend(name, vec![rest.clone()], append, false, 0);
             drop(state);
             if let Some(onward) = &self.onward {

@@ -130,7 +130,8 @@ fn crates_have_no_features_and_inherit_the_lints() {
 fn what_is_not_tested_by_itself_has_no_tests_inside() {
     for (name, (_, package)) in packages() {
         let targets = package["targets"].as_array().unwrap().iter();
-        let untried = targets.filter(|target| target["test"] == false).map(|target| target["src_path"].as_str().unwrap());
+        let untried =
+            targets.filter(|target| target["test"] == false).map(|target| target["src_path"].as_str().unwrap());
         for path in untried.filter(|path| path.contains("/src/") && !path.contains("/benches/")) {
             let source = Path::new(path).parent().unwrap().strip_prefix(root()).unwrap().to_owned();
             let files = super::files(&[source.to_str().unwrap()], ".rs");

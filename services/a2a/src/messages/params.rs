@@ -15,8 +15,8 @@ use crate::skill;
 /// A request, read.
 #[derive(Debug)]
 pub enum Call {
-    Send(SendParams),
-    Stream(SendParams),
+    Send(Box<SendParams>),
+    Stream(Box<SendParams>),
     Get(TaskParams),
     List(ListParams),
     Cancel(TaskParams),
@@ -37,8 +37,8 @@ impl Call {
             (None, _) => return Err(InvalidParams::new("`params` is missing; it must be an object", "")),
         };
         Ok(match operation {
-            Operation::Send => Self::Send(SendParams::read(&fields, dialect)?),
-            Operation::Stream => Self::Stream(SendParams::read(&fields, dialect)?),
+            Operation::Send => Self::Send(Box::new(SendParams::read(&fields, dialect)?)),
+            Operation::Stream => Self::Stream(Box::new(SendParams::read(&fields, dialect)?)),
             Operation::Get => Self::Get(TaskParams::read(&fields, dialect)?),
             Operation::List => Self::List(ListParams::read(&fields, dialect)?),
             Operation::Cancel => Self::Cancel(TaskParams::read(&fields, dialect)?),

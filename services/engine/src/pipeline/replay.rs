@@ -36,7 +36,7 @@ impl Engine {
         let skill = self.skill_version(tenant, name, old.version).await?;
         authorize(principal, Action::Invoke(skill.grants.visibility), EngineError::TaskNotFound)?;
         let steps = self.kept_steps(tenant, &old, &skill, from).await?;
-        let invocation = Invocation {
+        let invocation = Box::new(Invocation {
             tenant: Arc::clone(tenant),
             principal: principal.clone(),
             skill: Callable(skill),
@@ -47,7 +47,7 @@ impl Engine {
             once: None,
             push: None,
             door: Door::Control,
-        };
+        });
         let mut run = self.admit(invocation, None).await?;
         let pins = record.pins.clone();
         let record = RunRecord { pins, replay_of: Some(old.id), from: Some(from.to_owned()), skipped: Vec::new() };

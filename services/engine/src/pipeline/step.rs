@@ -85,7 +85,7 @@ impl Driver {
             Ok(skill) => skill,
             Err(error) => return self.refused(refused(None, input), error).await,
         };
-        let invocation = Invocation {
+        let invocation = Box::new(Invocation {
             tenant: Arc::clone(&self.tenant),
             principal: self.standing.principal.clone(),
             skill: skill.clone(),
@@ -96,7 +96,7 @@ impl Driver {
             once: None,
             push: None,
             door: Door::Pipeline,
-        };
+        });
         let origin = StepOrigin {
             id,
             pins: Arc::clone(&self.pins),

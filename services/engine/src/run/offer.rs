@@ -9,7 +9,7 @@ use crate::outcome::Ending;
 
 impl Run {
     /// Reads something that the function offers: no task, but metered and seen by the hooks like one.
-    pub(crate) async fn offer(mut self, entry: Entry) -> Result<Raw, EngineError> {
+    pub(crate) async fn offer(mut self: Box<Self>, entry: Entry) -> Result<Raw, EngineError> {
         let report = self.enter(entry).await;
         let used = Used::of(&report);
         let ending = match report.result {

@@ -11,7 +11,11 @@ use crate::hub::Interrupt;
 impl Run {
     /// A call whose caller waits for a moment only: what is not over by then is recorded and goes on. A caller that has
     /// left by then has cancelled it, where `leaving_cancels`.
-    pub(crate) async fn prompt(mut self, leaving_cancels: bool, done: oneshot::Sender<Result<Prompt, EngineError>>) {
+    pub(crate) async fn prompt(
+        mut self: Box<Self>,
+        leaving_cancels: bool,
+        done: oneshot::Sender<Result<Prompt, EngineError>>,
+    ) {
         let mut call = Box::pin(self.call());
         if let Some(report) = self.early(&mut call).await {
             let _ = done.send(self.finish(report, Change::Insert).await.map(Prompt::Ended));

@@ -204,7 +204,7 @@ async fn invoke(peer: &Peer, wanted: Input) -> Result<Done, EngineError> {
 }
 
 async fn send(peer: &Peer, skill: Callable, input: &Value) -> Result<Done, EngineError> {
-    let invocation = Invocation {
+    let invocation = Box::new(Invocation {
         tenant: Arc::clone(&peer.tenant),
         principal: peer.principal.clone(),
         skill,
@@ -215,7 +215,7 @@ async fn send(peer: &Peer, skill: Callable, input: &Value) -> Result<Done, Engin
         once: None,
         push: None,
         door: Door::Control,
-    };
+    });
     let task = peer.app.engine.send(invocation).await?;
     let failed = task.state.is_terminal() && task.state != TaskState::Completed;
     Ok(Done { value: view(&TaskView::from(Arc::unwrap_or_clone(task))), failed })

@@ -51,10 +51,10 @@ async fn invocation(
     name: &str,
     headers: &HeaderMap,
     sent: Body,
-) -> Result<Invocation, Problem> {
+) -> Result<Box<Invocation>, Problem> {
     let parsed = SkillName::parse(name).map_err(|_| unknown(name))?;
     let skill = app.engine.catalog(&member.tenant).await?.choose_pipeline(&member.principal, &parsed)?;
-    Ok(Invocation {
+    Ok(Box::new(Invocation {
         tenant: member.tenant,
         principal: member.principal,
         skill,
@@ -65,7 +65,7 @@ async fn invocation(
         once: extract::idempotency_key(headers)?,
         push: None,
         door: Door::Control,
-    })
+    }))
 }
 
 /// A body that is not there is `null`.

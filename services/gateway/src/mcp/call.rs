@@ -54,7 +54,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
             return Box::pin(again(exchange, state, answers.input_responses.unwrap_or_default())).await;
         }
     }
-    let invocation = Invocation {
+    let invocation = Box::new(Invocation {
         tenant: Arc::clone(exchange.tenant()),
         principal: exchange.peer.principal.clone(),
         input: tool::input(manifest.input.as_ref(), asked.arguments),
@@ -65,7 +65,7 @@ pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
         once: None,
         push: None,
         door: Door::Mcp,
-    };
+    });
     let hearing = Hearing::of(&exchange);
     let ear = hearing.as_ref().map(|hearing| hearing.ear.clone());
     match exchange.engine().answer(invocation, ear, exchange.is_stateless()).await {

@@ -42,7 +42,7 @@ pub(crate) async fn call(
     let text = String::from_utf8(bytes.into()).map_err(|_| Problem::invalid("the body is not UTF-8"))?;
     let input =
         strict::checked(text).map_err(|fault| Problem::invalid(format!("the body cannot be taken: {fault}")))?;
-    let invocation = Invocation {
+    let invocation = Box::new(Invocation {
         tenant: visitor.site.tenant,
         principal: visitor.principal,
         skill,
@@ -53,7 +53,7 @@ pub(crate) async fn call(
         once: extract::idempotency_key(&headers)?,
         push: None,
         door: Door::Http,
-    };
+    });
     if sse::wants_stream(&headers) {
         return Box::pin(stream(&app, invocation)).await;
     }
@@ -63,7 +63,7 @@ pub(crate) async fn call(
     Ok(answer(&task, as_text))
 }
 
-async fn stream(app: &App, invocation: Invocation) -> Result<Response, Problem> {
+async fn stream(app: &App, invocation: Box<Invocation>) -> Result<Response, Problem> {
     let (task, events) = app.engine.start(invocation).await?;
     let write = |event: &pleat_domain::Event| serde_json::to_string(&public(event)?).ok();
     let mut response = sse::response(None, events, write, |problem| problem.into_text());

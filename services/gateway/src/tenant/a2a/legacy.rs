@@ -71,7 +71,7 @@ async fn send(
     app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     let history = params.history_length;
     let task = match translate(app, visitor, headers, sending(params)).await? {
-        Sent::New(invocation) => app.engine.send(*invocation).await?,
+        Sent::New(invocation) => app.engine.send(invocation).await?,
         Sent::Later(turn) => Box::pin(app.engine.send_turn(*turn)).await?,
         Sent::Unclear(question) => Box::pin(app.engine.ask_for_skill(*question)).await?,
     };
@@ -89,7 +89,7 @@ async fn subscribe(
     app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
     let tenant = visitor.site.tenant.clone();
     let (task, events) = match translate(app, visitor, headers, sending(params)).await? {
-        Sent::New(invocation) => app.engine.start(*invocation).await?,
+        Sent::New(invocation) => app.engine.start(invocation).await?,
         Sent::Later(turn) => {
             let Begun { task, events, .. } = app.engine.start_turn(*turn).await?;
             (task, events)
@@ -103,15 +103,15 @@ async fn subscribe(
     Ok(warned(stream(request.id.clone(), Codec::new(TaskHeader::of(&task)), events, 0), &task))
 }
 
-fn sending(params: SendParams) -> Sending {
-    Sending {
+fn sending(params: SendParams) -> Box<Sending> {
+    Box::new(Sending {
         skill: params.skill,
         input: params.input,
         task: params.id.map(Named::Chosen),
         context: params.session_id,
         push: params.push,
         door: Door::A2a01,
-    }
+    })
 }
 
 /// From the first event, or behind the last that the client has seen.

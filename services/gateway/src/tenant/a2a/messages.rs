@@ -47,15 +47,15 @@ async fn send(
     app: &App,
     visitor: Visitor,
     headers: &HeaderMap,
-    params: SendParams,
+    params: Box<SendParams>,
     wire: Wire,
 ) -> Result<Response, Problem> {
     let (show, wait) = (Show::whole(params.history_length), params.wait);
     // Who is told of a task wants one.
     let to_end = wait && params.push.is_none();
     let task = match translate(app, visitor, headers, sending(params, &wire)).await? {
-        Sent::New(invocation) if wait => app.engine.send(*invocation).await?,
-        Sent::New(invocation) => Box::pin(app.engine.start(*invocation)).await?.0,
+        Sent::New(invocation) if wait => app.engine.send(invocation).await?,
+        Sent::New(invocation) => Box::pin(app.engine.start(invocation)).await?.0,
         Sent::Later(turn) if wait => Box::pin(app.engine.send_turn(*turn)).await?,
         Sent::Later(turn) => Box::pin(app.engine.start_turn(*turn)).await?.task,
         Sent::Unclear(question) => Box::pin(app.engine.ask_for_skill(*question)).await?,
@@ -73,13 +73,13 @@ async fn stream(
     app: &App,
     visitor: Visitor,
     headers: &HeaderMap,
-    params: SendParams,
+    params: Box<SendParams>,
     wire: Wire,
 ) -> Result<Response, Problem> {
     let (show, tenant) = (Show::whole(params.history_length), visitor.site.tenant.clone());
     let (first, events) = match translate(app, visitor, headers, sending(params, &wire)).await? {
         Sent::New(invocation) => {
-            let (task, events) = app.engine.start(*invocation).await?;
+            let (task, events) = app.engine.start(invocation).await?;
             (task.before_events(), events)
         }
         Sent::Later(turn) => {
@@ -94,15 +94,15 @@ async fn stream(
     Ok(warned(wire.stream(&first, Some((&first, show)), events), &first))
 }
 
-fn sending(params: SendParams, wire: &Wire) -> Sending {
-    Sending {
+fn sending(params: Box<SendParams>, wire: &Wire) -> Box<Sending> {
+    Box::new(Sending {
         skill: params.skill,
         input: params.input,
         task: params.task.map(Named::Existing),
         context: params.context,
         push: params.push,
         door: wire.dialect().door(),
-    }
+    })
 }
 
 async fn get(app: &App, visitor: &Visitor, params: &TaskParams, wire: &Wire) -> Result<Response, Problem> {

@@ -41,7 +41,7 @@ pub(super) async fn translate(
     app: &App,
     visitor: Visitor,
     headers: &HeaderMap,
-    sending: Sending,
+    sending: Box<Sending>,
 ) -> Result<Sent, Problem> {
     if let Input::Message { message, .. } = &sending.input
         && let Some(kind) = media::unknown(message)
@@ -88,9 +88,9 @@ async fn begin(
     tenant: Arc<Tenant>,
     principal: Principal,
     headers: &HeaderMap,
-    sending: Sending,
+    sending: Box<Sending>,
 ) -> Result<Sent, Problem> {
-    let Sending { skill, input, task, context, push, door } = sending;
+    let Sending { skill, input, task, context, push, door } = *sending;
     let id = match task {
         Some(Named::Chosen(id)) => Some(id),
         _ => None,
@@ -126,7 +126,7 @@ async fn later(
     principal: Principal,
     task: Task,
     headers: &HeaderMap,
-    sending: Sending,
+    sending: Box<Sending>,
 ) -> Result<Sent, Problem> {
     let once = once(headers, &sending.input)?;
     if task.skill.is_none() && task.state.is_interrupted() {
@@ -156,7 +156,7 @@ async fn chosen(
     principal: Principal,
     task: Task,
     once: Option<IdempotencyKey>,
-    sending: Sending,
+    sending: Box<Sending>,
 ) -> Result<Sent, Problem> {
     let catalog = app.engine.catalog(&tenant).await?;
     let name = skill::answered(sending.skill.as_deref(), &sending.input);
