@@ -61,6 +61,9 @@ impl Pace {
                     self.is_slow.store(true, Relaxed);
                 } else if meter.wants_more() {
                     self.turn.take_turns(context);
+                    // Other threads may wait for this processor, and a system that does not interrupt programs for them
+                    // looks only at its own ticks, which may be 10 ms apart, or when it is called.
+                    std::thread::yield_now();
                 } else {
                     self.turn.give_way();
                 }
