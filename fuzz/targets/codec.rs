@@ -40,7 +40,8 @@ fn later(text: &str) {
         same(&message, &serde_json::from_str(&kept).expect("what is kept can be read"));
         let task = Task { history: vec![message.clone()], ..task() };
         for other in [Dialect::V03, Dialect::V1] {
-            let view = serde_json::to_value(TaskView::new(other, &task, Show::whole(None))).expect("a task can be written");
+            let view =
+                serde_json::to_value(TaskView::new(other, &task, Show::whole(None))).expect("a task can be written");
             let Some(shown) = view["history"].get(0) else { panic!("a message of a caller is shown: {message:?}") };
             let again = read_in(other, &shown.to_string()).expect("what is written can be read");
             if other == dialect {

@@ -46,14 +46,14 @@ fn hold(headers: &HeaderMap, uri: &Uri, found: &Result<Place, NoPlace>) {
     }
     match path {
         None => {
-            let rest = host.strip_prefix(slug.as_str()).and_then(|rest| rest.strip_prefix('.'));
+            let rest = host.strip_prefix(&**slug).and_then(|rest| rest.strip_prefix('.'));
             let rest = rest.and_then(|rest| rest.strip_prefix(BASE)).expect("the host begins with the tenant");
             let rest = rest.strip_prefix('.').unwrap_or(rest);
             let port = rest.strip_prefix(':').unwrap_or(rest);
             assert!(port.bytes().all(|byte| byte.is_ascii_digit()), "and ends in the base domain: {host}");
         }
         Some(path) => {
-            let rest = uri.path().strip_prefix("/t/").and_then(|rest| rest.strip_prefix(slug.as_str()));
+            let rest = uri.path().strip_prefix("/t/").and_then(|rest| rest.strip_prefix(&**slug));
             let rest = rest.expect("the path begins with the tenant");
             assert!(rest.is_empty() && path.path() == "/" || path.path() == rest, "the rest is what is left");
             assert_eq!(path.query(), uri.query());
