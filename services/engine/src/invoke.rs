@@ -15,6 +15,7 @@ use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::findings::Circumstances;
 use crate::hooks::VerbEvent;
+use crate::lasting::Lasting;
 use crate::once::{IdempotencyKey, Repeat};
 use crate::pipeline::Pins;
 use crate::reach::Standing;
@@ -350,17 +351,12 @@ impl Engine {
         .await
     }
 
-    pub(crate) async fn spawn_for<T, W>(
-        &self,
-        work: impl FnOnce(oneshot::Sender<Result<T, EngineError>>) -> W,
-    ) -> Result<T, EngineError>
+    pub(crate) fn spawn_for<T, W>(&self, work: impl FnOnce(oneshot::Sender<Result<T, EngineError>>) -> W) -> Lasting<T>
     where
-        T: Send + 'static,
         W: Future<Output = ()> + Send + 'static,
     {
         let (done, answer) = oneshot::channel();
-        self.inner.tracker.spawn(work(done));
-        answer.await.map_err(|_| EngineError::Internal("the call ended without an answer".into()))?
+        Lasting::new(Box::pin(self.inner.tracker.track_future(work(done))), answer)
     }
 }
 

@@ -29,6 +29,7 @@ mod hub;
 mod invoke;
 mod issuers;
 mod keyring;
+mod lasting;
 mod listeners;
 mod listing;
 mod load;

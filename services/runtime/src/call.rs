@@ -25,6 +25,8 @@ pub type GuestContext = types::Context;
 const COMPONENT_HANDLES: usize = 10_000;
 /// What may cross from the guest to the host in one call beyond the output.
 const CROSSING_SLACK: usize = 1 << 20;
+/// What a poll may use before a tick ends it: one that has just begun goes on to the next tick.
+const SLICE: Duration = Duration::from_micros(500);
 
 pub struct Call {
     /// Who shares the processor with whom is decided by this.
@@ -99,10 +101,17 @@ fn store(function: &Function, limits: &CallLimits, state: State, meter: Arc<Mete
     store.set_hostcall_fuel(limits.output_bytes.max(limits.event_bytes).saturating_add(CROSSING_SLACK));
     store.set_max_component_handles(COMPONENT_HANDLES);
     let most = limits.cpu();
-    store.set_epoch_deadline(1);
     store.epoch_deadline_callback(move |mut context| {
         context.data_mut().take_printed();
-        if meter.tick() > most { Err(Trap::Interrupt.into()) } else { Ok(UpdateDeadline::Yield(1)) }
+        let tick = meter.tick();
+        if tick.used > most {
+            return Err(Trap::Interrupt.into());
+        }
+        if tick.poll < SLICE {
+            return Ok(UpdateDeadline::Continue(1));
+        }
+        meter.interrupt();
+        Ok(UpdateDeadline::Yield(1))
     });
     store
 }
@@ -129,6 +138,8 @@ async fn enter(
     entry: Entry,
     context: &GuestContext,
 ) -> wasmtime::Result<Result<Returned, types::Error>> {
+    // Not before it is this call's turn: a tick while it waits would interrupt it as soon as it begins.
+    store.set_epoch_deadline(1);
     let instance = function.pre.instantiate_async(&mut *store).await?;
     let handler = instance.pleat_function_handler();
     Ok(match entry {

@@ -27,13 +27,25 @@ pub(crate) struct Meter {
     interrupted: AtomicBool,
 }
 
+/// What the meter says at a tick.
+pub(crate) struct Tick {
+    /// Of the whole call.
+    pub(crate) used: Duration,
+    /// Of the poll under way.
+    pub(crate) poll: Duration,
+}
+
 impl Meter {
-    /// CPU time so far, called inside a poll at an epoch tick.
-    pub(crate) fn tick(&self) -> Duration {
+    /// CPU time so far and that of the poll under way, called inside of it at an epoch tick.
+    pub(crate) fn tick(&self) -> Tick {
         self.ticked.store(true, Relaxed);
-        self.interrupted.store(true, Relaxed);
         let now = nanos(self.exact.load(Relaxed)).saturating_sub(self.poll_began.load(Relaxed));
-        Duration::from_nanos(self.used.load(Relaxed) + now)
+        Tick { used: Duration::from_nanos(self.used.load(Relaxed) + now), poll: Duration::from_nanos(now) }
+    }
+
+    /// The poll under way ends here, because it is the turn of others.
+    pub(crate) fn interrupt(&self) {
+        self.interrupted.store(true, Relaxed);
     }
 
     /// Whether the guest gave way at a tick and would go on at once, rather than wait for something.
