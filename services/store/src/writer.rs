@@ -4,6 +4,7 @@
 //! task after its first go to the same writer and are never in one batch together, so they take effect in order. Nothing
 //! here decides what a task should be.
 
+mod arrivals;
 mod batch;
 mod encoded;
 mod flush;
@@ -25,6 +26,7 @@ use crate::error::StoreError;
 use crate::node::Lease;
 use crate::tenant_store::pushes::PushEntry;
 use crate::wake::Bell;
+use crate::writer::arrivals::Arrivals;
 use crate::writer::encoded::Encoded;
 use crate::writer::flush::Flusher;
 use crate::writer::worker::Worker;
@@ -92,9 +94,15 @@ pub enum Written {
 
 /// The way in to a node's writers.
 pub struct Writer {
-    queues: Vec<mpsc::Sender<Operation>>,
+    queues: Vec<Queue>,
     waiting_bytes: Arc<AtomicUsize>,
     commits: AtomicU64,
+}
+
+/// The way to one writer.
+struct Queue {
+    sender: mpsc::Sender<Operation>,
+    arrivals: Arc<Arrivals>,
 }
 
 /// A commit on its way.
@@ -117,14 +125,15 @@ impl Writer {
         let waiting_bytes = Arc::new(AtomicUsize::new(0));
         let queues = (0..writers).map(|_| {
             let (sender, receiver) = mpsc::channel(config.queue.div_ceil(writers).max(1));
+            let arrivals = Arc::<Arrivals>::default();
             let worker = Worker::new(
                 config,
                 Flusher::new(options.clone(), lease, bell, config.retention),
-                receiver,
+                (receiver, Arc::clone(&arrivals)),
                 stop.clone(),
             );
             tracker.spawn(worker.run());
-            sender
+            Queue { sender, arrivals }
         });
         Self { queues: queues.collect(), waiting_bytes, commits: AtomicU64::new(0) }
     }
@@ -136,10 +145,11 @@ impl Writer {
         let encoded = Encoded::new(commit);
         let claim = self.claim(encoded.bytes)?;
         let (reply, answer) = oneshot::channel();
-        queue.try_send(Operation { encoded, reply, _claim: claim }).map_err(|error| match error {
+        queue.sender.try_send(Operation { encoded, reply, _claim: claim }).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => StoreError::Busy,
             mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
         })?;
+        queue.arrivals.one();
         let span = tracing::info_span!(target: "pleat_trace", "commit");
         answer.instrument(span).await.map_err(|_| StoreError::Closed)?
     }
@@ -151,13 +161,13 @@ impl Writer {
 
     /// Operations and bytes that are queued.
     pub(crate) fn waiting(&self) -> (usize, usize) {
-        let queued = self.queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum();
+        let queued = self.queues.iter().map(|Queue { sender, .. }| sender.max_capacity() - sender.capacity()).sum();
         (queued, self.waiting_bytes.load(Ordering::Relaxed))
     }
 
     /// A step locks the row of its run: two writers that lock the same rows could wait for each other. The low bits of a
     /// UUIDv7 are random.
-    fn queue(&self, commit: &Commit) -> Option<&mpsc::Sender<Operation>> {
+    fn queue(&self, commit: &Commit) -> Option<&Queue> {
         let run = commit.task.parent.filter(|_| commit.change == Change::Step);
         let index = run.unwrap_or(commit.task.id).as_uuid().as_u128() % (self.queues.len() as u128);
         self.queues.get(usize::try_from(index).unwrap_or(0))

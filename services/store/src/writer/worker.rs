@@ -1,6 +1,7 @@
 //! One writer: takes what is queued, waits for company only while there is concurrency, and flushes.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -10,6 +11,7 @@ use uuid::Uuid;
 
 use crate::config::StoreConfig;
 use crate::writer::Operation;
+use crate::writer::arrivals::Arrivals;
 use crate::writer::flush::Flusher;
 
 /// A batch stops growing here, so that large outputs do not make one enormous statement.
@@ -19,6 +21,7 @@ const QUIET: Duration = Duration::from_millis(5);
 
 pub(super) struct Worker {
     receiver: mpsc::Receiver<Operation>,
+    arrivals: Arc<Arrivals>,
     flusher: Flusher,
     stop: CancellationToken,
     most: usize,
@@ -34,11 +37,12 @@ impl Worker {
     pub(super) fn new(
         config: &StoreConfig,
         flusher: Flusher,
-        receiver: mpsc::Receiver<Operation>,
+        (receiver, arrivals): (mpsc::Receiver<Operation>, Arc<Arrivals>),
         stop: CancellationToken,
     ) -> Self {
         Self {
             receiver,
+            arrivals,
             flusher,
             stop,
             most: config.batch.max(1),
@@ -93,15 +97,13 @@ impl Worker {
         }
     }
 
-    /// Until as many are here as last time, or the time is up.
+    /// Until as many are here as last time, or the time is up. Nobody wakes it before: that would cost each of them more
+    /// than being taken along.
     async fn take_lingering(&mut self, batch: &mut Batch) {
-        let deadline = Instant::now() + self.linger;
-        let enough = self.company.min(self.most);
-        while self.carried.is_none() && batch.operations.len() < enough && !self.stop.is_cancelled() {
-            match tokio::time::timeout_at(deadline, self.receiver.recv()).await {
-                Ok(Some(operation)) => self.carried = batch.add(operation),
-                Ok(None) | Err(_) => return,
-            }
+        let missing = self.company.min(self.most).saturating_sub(batch.operations.len());
+        if missing > 0 && !self.stop.is_cancelled() {
+            self.arrivals.at_least(missing, self.linger).await;
+            self.take_queued(batch);
         }
     }
 }
