@@ -25,8 +25,9 @@ pub type GuestContext = types::Context;
 const COMPONENT_HANDLES: usize = 10_000;
 /// What may cross from the guest to the host in one call beyond the output.
 const CROSSING_SLACK: usize = 1 << 20;
-/// What a poll may use before a tick ends it: one that has just begun goes on to the next tick.
-const SLICE: Duration = Duration::from_micros(500);
+/// What a poll may use before a tick ends it. A call that has just begun goes on to the next tick: most are over by then.
+const FIRST_SLICE: Duration = Duration::from_micros(500);
+const SLICE: Duration = Duration::from_micros(100);
 
 pub struct Call {
     /// Who shares the processor with whom is decided by this.
@@ -107,7 +108,7 @@ fn store(function: &Function, limits: &CallLimits, state: State, meter: Arc<Mete
         if tick.used > most {
             return Err(Trap::Interrupt.into());
         }
-        if tick.poll < SLICE {
+        if tick.poll < if tick.is_first { FIRST_SLICE } else { SLICE } {
             return Ok(UpdateDeadline::Continue(1));
         }
         meter.interrupt();

@@ -7,7 +7,8 @@
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use pleat_domain::CallLimits;
 use pleat_domain::limits::{KIB, MIB, TABLE_ELEMENTS};
@@ -33,7 +34,10 @@ const WASM_STACK: usize = crate::snapshot::SCRIPT_STACK;
 /// Host calls run on the same stack, above the guest.
 const ASYNC_STACK: usize = WASM_STACK + 512 * KIB;
 const TICK: Duration = Duration::from_millis(1);
-const TICKS_BETWEEN_SWAP_CHECKS: u32 = 30_000;
+/// While a call keeps a processor: whoever else wants it waits for no more than this, also where the
+/// system does not interrupt programs for other threads.
+const BUSY_TICK: Duration = Duration::from_micros(250);
+const TIME_BETWEEN_SWAP_CHECKS: Duration = Duration::from_secs(30);
 
 /// The engine that runs guests.
 pub(crate) fn pooled(size: PoolSize) -> wasmtime::Result<Engine> {
@@ -134,22 +138,22 @@ impl Hasher for ShaHasher {
     }
 }
 
-/// Advances the epoch every millisecond for as long as the engine lives: that is when guests yield and are metered.
-pub(crate) fn start_ticker(engine: &Engine) -> std::io::Result<()> {
+/// Advances the epoch for as long as the engine lives: that is when guests yield and are metered. `busy` is set whenever a
+/// call has been interrupted that wants to go on.
+pub(crate) fn start_ticker(engine: &Engine, busy: Arc<AtomicBool>) -> std::io::Result<()> {
     let engine = engine.weak();
-    std::thread::Builder::new().name("pleat-epoch".to_owned()).spawn(move || tick(&engine)).map(drop)
+    std::thread::Builder::new().name("pleat-epoch".to_owned()).spawn(move || tick(&engine, &busy)).map(drop)
 }
 
-fn tick(engine: &EngineWeak) {
+fn tick(engine: &EngineWeak, busy: &AtomicBool) {
     let swap_at_start = swap::is_possible();
-    let mut until_check = TICKS_BETWEEN_SWAP_CHECKS;
+    let mut checked = Instant::now();
     loop {
-        std::thread::sleep(TICK);
+        std::thread::sleep(if busy.swap(false, Ordering::Relaxed) { BUSY_TICK } else { TICK });
         let Some(engine) = engine.upgrade() else { return };
         engine.increment_epoch();
-        until_check -= 1;
-        if until_check == 0 {
-            until_check = TICKS_BETWEEN_SWAP_CHECKS;
+        if checked.elapsed() > TIME_BETWEEN_SWAP_CHECKS {
+            checked = Instant::now();
             if !swap_at_start && swap::is_possible() {
                 tracing::error!(
                     "swap was turned on while running: turn it off or restart, else memory of one call may be seen by another"

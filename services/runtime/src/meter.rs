@@ -33,14 +33,18 @@ pub(crate) struct Tick {
     pub(crate) used: Duration,
     /// Of the poll under way.
     pub(crate) poll: Duration,
+    /// No poll before this one has met a tick.
+    pub(crate) is_first: bool,
 }
 
 impl Meter {
     /// CPU time so far and that of the poll under way, called inside of it at an epoch tick.
     pub(crate) fn tick(&self) -> Tick {
         self.ticked.store(true, Relaxed);
-        let now = nanos(self.exact.load(Relaxed)).saturating_sub(self.poll_began.load(Relaxed));
-        Tick { used: Duration::from_nanos(self.used.load(Relaxed) + now), poll: Duration::from_nanos(now) }
+        let exact = self.exact.load(Relaxed);
+        let now = nanos(exact).saturating_sub(self.poll_began.load(Relaxed));
+        let used = Duration::from_nanos(self.used.load(Relaxed) + now);
+        Tick { used, poll: Duration::from_nanos(now), is_first: !exact }
     }
 
     /// The poll under way ends here, because it is the turn of others.

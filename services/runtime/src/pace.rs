@@ -22,17 +22,24 @@ const QUICK: Duration = Duration::from_millis(2);
 pub(crate) struct Lanes {
     quick: Arc<Gate>,
     slow: Arc<Gate>,
+    busy: Arc<AtomicBool>,
 }
 
 impl Lanes {
     /// As many at once as there are threads: who waits at the gate waits in turn, who waits for a thread does not.
     pub(crate) fn new(workers: usize) -> Self {
         let tickets = u32::try_from(workers).unwrap_or(u32::MAX);
-        Self { quick: Gate::new(tickets), slow: Gate::new(tickets) }
+        Self { quick: Gate::new(tickets), slow: Gate::new(tickets), busy: Arc::default() }
+    }
+
+    /// Set whenever a call has been interrupted that wants to go on.
+    pub(crate) fn busy(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.busy)
     }
 
     pub(crate) fn pace(&self, party: Party) -> Pace {
-        Pace { turn: Turn::new(&self.quick, party), slow: Arc::clone(&self.slow), is_slow: Arc::default() }
+        let (slow, busy) = (Arc::clone(&self.slow), Arc::clone(&self.busy));
+        Pace { turn: Turn::new(&self.quick, party), slow, busy, is_slow: Arc::default() }
     }
 }
 
@@ -40,6 +47,7 @@ impl Lanes {
 pub(crate) struct Pace {
     turn: Turn,
     slow: Arc<Gate>,
+    busy: Arc<AtomicBool>,
     is_slow: Arc<AtomicBool>,
 }
 
@@ -60,6 +68,7 @@ impl Pace {
                     self.turn.change_to(&self.slow);
                     self.is_slow.store(true, Relaxed);
                 } else if meter.wants_more() {
+                    self.busy.store(true, Relaxed);
                     self.turn.take_turns(context);
                     // Other threads may wait for this processor, and a system that does not interrupt programs for them
                     // looks only at its own ticks, which may be 10 ms apart, or when it is called.

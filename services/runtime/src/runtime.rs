@@ -64,12 +64,13 @@ impl Runtime {
     pub fn start(config: RuntimeConfig) -> Result<Self, RuntimeError> {
         let engine = machine::pooled(config.pool).map_err(RuntimeError::Engine)?;
         let linker = machine::linker(&engine).map_err(RuntimeError::Engine)?;
-        machine::start_ticker(&engine).map_err(RuntimeError::Threads)?;
+        let lanes = Lanes::new(config.workers.max(1));
+        machine::start_ticker(&engine, lanes.busy()).map_err(RuntimeError::Threads)?;
         let artefacts = Arc::new(Artefacts::open(&config.data_dir, &machine::compatibility(&engine))?);
         let inner = Inner {
             linker,
             guests: Guests::start(config.workers).map_err(RuntimeError::Threads)?,
-            lanes: Lanes::new(config.workers.max(1)),
+            lanes,
             compiler: Compiler::new(config.compiler, config.compile, artefacts.cache_dir()),
             artefacts,
             loaded: Cache::new(config.loaded),
