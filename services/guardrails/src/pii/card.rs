@@ -3,11 +3,12 @@
 use super::Taken;
 use super::checksum::{luhn, uniform};
 use crate::kind::Kind;
-use crate::lexicon::class::{CARD, PHONE};
-use crate::scan::{Digits, Region};
+use crate::lexicon::class::{CARD, OTHER_NUMBER, PHONE};
+use crate::scan::{BEFORE, Digits, Region};
 
 /// First six digits from, to, and the lengths that the issuer gives out. Others count where the text speaks of a card.
 const ISSUERS: &[(u32, u32, &[usize])] = &[
+    (60_400, 60_499, &[12, 13, 14, 15, 16, 17, 18, 19]),   // Maestro
     (100_000, 199_999, &[15]),                             // UATP, JCB
     (213_100, 213_199, &[15]),                             // JCB
     (220_000, 220_499, &[16, 17, 18, 19]),                 // Mir
@@ -15,7 +16,7 @@ const ISSUERS: &[(u32, u32, &[usize])] = &[
     (300_000, 305_999, &[14, 16, 17, 18, 19]),             // Diners Club
     (309_500, 309_599, &[14, 16, 17, 18, 19]),             // Diners Club
     (340_000, 349_999, &[15]),                             // American Express
-    (352_800, 358_999, &[16, 17, 18, 19]),                 // JCB
+    (350_000, 359_999, &[16, 17, 18, 19]),                 // JCB, and what is kept for it
     (360_000, 369_999, &[14, 15, 16, 17, 18, 19]),         // Diners Club
     (370_000, 379_999, &[15]),                             // American Express
     (380_000, 399_999, &[14, 16, 17, 18, 19]),             // Diners Club, Discover
@@ -29,13 +30,16 @@ const ISSUERS: &[(u32, u32, &[usize])] = &[
 ];
 
 const SEPARATORS: &[u8] = b" -./";
+/// A word that far before a number is about it.
+const RIGHT_BEFORE: usize = 16;
 /// How cards are printed, in groups, besides blocks of four.
 const PRINTED: &[&[usize]] = &[&[4, 6, 5], &[4, 6, 4], &[4, 5, 4], &[6, 13], &[5, 5, 5], &[6, 6], &[6, 4, 6]];
 
 pub(super) fn card(region: &Region<'_>, first: usize) -> Option<Taken> {
     let separator = region.separator(first).filter(|byte| SEPARATORS.contains(byte));
     let start = region.group(first).start;
-    let (asked, near_phone) = (region.near(CARD, start), region.near(PHONE, start));
+    let asked = region.near(CARD, start);
+    let otherwise = called_otherwise(region, start);
     let mut form = Form { blocks: true, single: true, wide: true };
     let (mut total, mut best) = (0, None);
     for count in 1..=region.groups.len().saturating_sub(first) {
@@ -48,7 +52,7 @@ pub(super) fn card(region: &Region<'_>, first: usize) -> Option<Taken> {
         form.single &= length == 1;
         form.wide &= length >= 2;
         let printed = form.blocks || (form.single && count >= 12) || is_printed(region, first, count);
-        if total >= 12 && (printed || (asked && form.wide)) && fits(region.span(first, count), asked, near_phone) {
+        if total >= 12 && (printed || (asked && form.wide)) && fits(region.span(first, count), asked, otherwise) {
             best = Some(count);
         }
         form.blocks &= length.is_multiple_of(4);
@@ -64,11 +68,18 @@ struct Form {
     wide: bool,
 }
 
+/// Whether words for telephones, accounts, orders and the like are nearer than any for cards.
+fn called_otherwise(region: &Region<'_>, start: usize) -> bool {
+    let card = region.context.distance(CARD, start).unwrap_or(usize::MAX);
+    let nearer = |class, most| region.context.distance(class, start).is_some_and(|other| other <= most && other < card);
+    nearer(PHONE, BEFORE) || nearer(OTHER_NUMBER, RIGHT_BEFORE)
+}
+
 fn is_printed(region: &Region<'_>, first: usize, count: usize) -> bool {
     PRINTED.iter().any(|form| form.len() == count && region.lengths(first, count).eq(form.iter().copied()))
 }
 
-fn fits(text: &str, asked: bool, near_phone: bool) -> bool {
+fn fits(text: &str, asked: bool, otherwise: bool) -> bool {
     let digits = Digits::of(text);
     let values = digits.values();
     let issuer = digits.number(0..6);
@@ -77,9 +88,9 @@ fn fits(text: &str, asked: bool, near_phone: bool) -> bool {
             (u64::from(*from)..=u64::from(*to)).contains(&issuer) && lengths.contains(&values.len())
         })
     };
-    // A short number near words for telephones is more likely one, with a digit that happens to fit.
-    let telephone = values.len() < 15 && near_phone;
+    // A short number near words for other numbers is more likely one of those, with a digit that happens to fit.
+    let other = values.len() < 15 && otherwise;
     // Where the text speaks of cards, other numbers of this length are times in milliseconds.
     let asked = asked && values.len() > 13;
-    (asked || (!telephone && known())) && luhn(values) && !uniform(values)
+    (asked || (!other && known())) && luhn(values) && !uniform(values)
 }

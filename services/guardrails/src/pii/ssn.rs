@@ -26,7 +26,7 @@ pub(super) fn ssn(region: &Region<'_>, first: usize) -> Option<Taken> {
     let count = match lengths {
         [3, 2, 4] if same(region, first) || (told && spaced(region, first)) => 3,
         [9, ..] if named || taxed || behind(region, first) || zero(region, first) => 1,
-        [3, 6, ..] if (named || taxed) && region.between(first) == "-" => 2,
+        [3, 6, ..] if region.between(first) == "-" && (named || taxed || alone(region, first, 2)) => 2,
         [5, 4, ..] if told && region.between(first) == "-" => 2,
         _ => return None,
     };
@@ -53,7 +53,22 @@ fn zero(region: &Region<'_>, first: usize) -> bool {
     let other = |class| region.context.near(class, start, BEFORE);
     let alone = region.groups.len() == 1
         && !matches!(region.byte(start.wrapping_sub(1)), b'-' | b'#' | b'.' | b':' | b'=' | b'/');
-    alone && region.byte(start) == b'0' && !other(PHONE) && !other(OTHER_NUMBER) && !other(ID) && !other(NUMBER)
+    // Who writes in another script has no such number.
+    let foreign = region.has_around(start, start, |byte| byte >= 0x80);
+    alone
+        && !foreign
+        && region.byte(start) == b'0'
+        && !other(PHONE)
+        && !other(OTHER_NUMBER)
+        && !other(ID)
+        && !other(NUMBER)
+}
+
+/// Whether nothing is said around it, nor by the name of the member: then there is no other number of this form.
+fn alone(region: &Region<'_>, first: usize, count: usize) -> bool {
+    let (start, end) = (region.group(first).start, region.group(first + count - 1).end);
+    let said = [PHONE, OTHER_NUMBER, ID, NUMBER].into_iter().any(|class| region.context.hinted(class));
+    !said && !region.has_around(start, end, |byte| byte.is_ascii_alphabetic() || byte >= 0x80)
 }
 
 /// What it is may be said behind it: `536220001 (SSN)`.
