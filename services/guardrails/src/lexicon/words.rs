@@ -10,7 +10,7 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
     (
         PHONE,
         "phone phones telephone telephones tel mobile mob cell cellphone cellular call calls called calling caller
-        fax contact contacts reach reached dial dialed dialing ring sms whatsapp signal hotline helpline voicemail
+        fax contact contacts reach reached reachable dial dialed dialing ring sms whatsapp signal hotline helpline voicemail
         landline answering callback pager phonenumber phonenumbers phoneno mobilenumber mobilephone mobileno homephone
         workphone telephonenumber contactnumber contactno faxnumber cellnumber phonenum msisdn texted rings ringing tollfree toll hotlines
         telefon telefonnummer rufnummer handy handynummer mobil mobilfunk anruf anrufen ruf tlf mobilnummer

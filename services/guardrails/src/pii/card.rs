@@ -30,6 +30,7 @@ const ISSUERS: &[(u32, u32, &[usize])] = &[
 ];
 
 const SEPARATORS: &[u8] = b" -./";
+const LONGEST: usize = 19;
 /// A word that far before a number is about it.
 const RIGHT_BEFORE: usize = 16;
 /// How cards are printed, in groups, besides blocks of four.
@@ -40,24 +41,39 @@ pub(super) fn card(region: &Region<'_>, first: usize) -> Option<Taken> {
     let start = region.group(first).start;
     let asked = region.near(CARD, start);
     let otherwise = called_otherwise(region, start);
+    if inside(region, first, separator) {
+        return None;
+    }
+    // No card is that long, but test data has such.
+    let most = if asked { LONGEST + 1 } else { LONGEST };
     let mut form = Form { blocks: true, single: true, wide: true };
     let (mut total, mut best) = (0, None);
     for count in 1..=region.groups.len().saturating_sub(first) {
         let length = region.group(first + count - 1).len();
         total += length;
         let apart = count > 1 && (separator.is_none() || region.separator(first + count - 2) != separator);
-        if total > 19 || apart {
+        if total > most || apart {
             break;
         }
         form.single &= length == 1;
         form.wide &= length >= 2;
         let printed = form.blocks || (form.single && count >= 12) || is_printed(region, first, count);
         if total >= 12 && (printed || (asked && form.wide)) && fits(region.span(first, count), asked, otherwise) {
-            best = Some(count);
+            best = (!cut(region, first + count - 1, separator)).then_some(count);
         }
         form.blocks &= length.is_multiple_of(4);
     }
     Some(Taken::new(region, first, best?, Kind::Card, "card"))
+}
+
+/// Whether it is the rest of a number that is written with hyphens: `61-584896-231324-2`.
+fn inside(region: &Region<'_>, first: usize, separator: Option<u8>) -> bool {
+    separator == Some(b'-') && first > 0 && region.between(first - 1) == "-"
+}
+
+/// Whether the number goes on with hyphens behind this group.
+fn cut(region: &Region<'_>, last: usize, separator: Option<u8>) -> bool {
+    separator == Some(b'-') && last + 1 < region.groups.len() && region.between(last) == "-"
 }
 
 /// How the groups so far are written.

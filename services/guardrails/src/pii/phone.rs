@@ -57,7 +57,9 @@ pub(super) fn phone(region: &Region<'_>, first: usize) -> Option<Taken> {
     })?;
     let end = region.group(first + count - 1).end;
     let end = extension(region.text, end).unwrap_or(end);
-    Some(Taken { count, found: Some((lead.start, end, Kind::Phone, "phone")) })
+    // Brackets round the whole are none of it.
+    let around = count == 1 && region.byte(lead.start) == b'(';
+    Some(Taken { count, found: Some((lead.start + usize::from(around), end, Kind::Phone, "phone")) })
 }
 
 /// Whether a date begins with this group: one that is written otherwise than the groups before it.
@@ -206,12 +208,12 @@ impl Shape {
             [1, 3, 3, 2, 2] => matches!(digit(0), b'7' | b'8'),
             [3, 3, 2, 2] | [3, 2, 2, 2] | [2, 3, 2, 2] => uniform && digit(0) != b'0',
             [2, 4 | 5, 4] => self.hyphen_last,
-            [3, 7 | 9] | [1, 3 | 4, 4] => lead.bracket,
+            [3, 7] | [1, 3 | 4, 4] => lead.bracket,
             // Budapest.
             [2, 1, 3, 4] => self.starts_with(b"06"),
             _ => false,
         };
-        let bracketed = lead.bracket && (2..=5).contains(&first) && (8..=12).contains(&total) && self.even();
+        let bracketed = lead.bracket && (2..=5).contains(&first) && (8..=13).contains(&total) && self.even();
         // Long areas have long numbers, in Germany and Austria.
         let most = if first < 4 { 11 } else { 13 };
         let trunk = digit(0) == b'0'
@@ -242,7 +244,7 @@ impl Shape {
 
     /// No group but the first stands alone with one digit, and none is very long.
     fn even(&self) -> bool {
-        self.lengths().iter().skip(1).all(|length| (2..=8).contains(length))
+        self.lengths().iter().skip(1).all(|length| (2..=9).contains(length))
     }
 
     /// Could be a telephone, if something says so.
@@ -250,7 +252,8 @@ impl Shape {
         let first_alone = matches!(self.digits.at(0), b'0' | b'1' | b'7' | b'8');
         let fewest = if self.groups == 1 { 7 } else { 6 };
         // Two groups with a point between them are a fraction.
-        let fraction = self.groups == 2 && self.dots && self.lengths() != [3, 4] && !lead.plus && !lead.bracket;
+        let fraction =
+            self.groups == 2 && self.dots && !matches!(self.lengths(), [3 | 4, 4]) && !lead.plus && !lead.bracket;
         let most = if lead.plus || self.starts_with(b"00") { 15 } else { 12 };
         !fraction && (fewest..=most).contains(&self.length) && (self.first() >= 2 || first_alone) && self.nearly_even()
     }

@@ -23,9 +23,10 @@ pub(super) fn ssn(region: &Region<'_>, first: usize) -> Option<Taken> {
     let taxed = region.near(ITIN, start);
     // Postal codes have five and four digits, too.
     let told = region.context.near(SSN, start, RIGHT_BEFORE);
+    let telephone = nearer(region, PHONE, SSN, start);
     let count = match lengths {
         [3, 2, 4] if same(region, first) || (told && spaced(region, first)) => 3,
-        [9, ..] if named || taxed || behind(region, first) || zero(region, first) => 1,
+        [9, ..] if (named && !telephone) || taxed || behind(region, first) || zero(region, first) => 1,
         [3, 6, ..] if region.between(first) == "-" && (named || taxed || alone(region, first, 2)) => 2,
         [5, 4, ..] if told && region.between(first) == "-" => 2,
         _ => return None,
@@ -62,6 +63,12 @@ fn zero(region: &Region<'_>, first: usize) -> bool {
         && !other(OTHER_NUMBER)
         && !other(ID)
         && !other(NUMBER)
+}
+
+/// Whether the last word of a class is nearer than that of another.
+fn nearer(region: &Region<'_>, class: u64, than: u64, start: usize) -> bool {
+    let distance = |class| region.context.distance(class, start).unwrap_or(usize::MAX);
+    distance(class) < distance(than)
 }
 
 /// Whether nothing is said around it, nor by the name of the member: then there is no other number of this form.

@@ -46,8 +46,12 @@ fn telephones_are_found_in_the_shapes_of_many_countries() {
         ("06-5/259 5333", "06-5/259 5333"),
         ("(2) 2124 4183", "(2) 2124 4183"),
         ("(351) 928588345", "(351) 928588345"),
+        ("(0616) 190234469", "(0616) 190234469"),
+        ("my phone is 9527.1885", "9527.1885"),
         ("Fax the form to 938 1 178", "938 1 178"),
         ("home 984-1228893", "984-1228893"),
+        ("Anna (+4915112345678)", "+4915112345678"),
+        ("Anna ((0161) 496 0312)", "(0161) 496 0312"),
     ] {
         is(text, "pii.phone", part);
     }
@@ -67,6 +71,7 @@ fn what_is_written_like_a_telephone_is_left() {
         "The book 0-947167-20-X",
         "phone bill, version 12.1.198",
         "Faktura 079-7172200",
+        "a sum of 9527.1885",
     ] {
         assert_eq!(found(text), [], "{text}");
     }
@@ -122,6 +127,9 @@ fn social_security_numbers_are_told_from_postal_codes() {
     is("his ssn: 231-32-5214, born in 40344-3620", "pii.ssn", "231-32-5214");
     // In three digits and six only where nothing else is said.
     is("call 078-051121", "pii.phone", "078-051121");
+    // What is nearer counts.
+    is("SSN none, phone (211083647)", "pii.phone", "211083647");
+    is("phone none, SSN (211083647)", "pii.ssn", "211083647");
     for text in
         ["40344-3620", "order 078051121", "666-12-3456", "078-00-1123", "number 234-051121", "โทรหาฉันที่ 076287550"]
     {
@@ -144,7 +152,10 @@ fn what_a_short_number_is_called_decides_whether_it_is_a_card() {
     ] {
         assert!(found(text).contains(&("pii.card".to_owned(), part)), "{text}");
     }
-    for text in ["Account: 644995086902", "3515826380891656", "060423027544"] {
+    is("card number 60116269618560571222", "pii.card", "60116269618560571222");
+    for text in
+        ["Account: 644995086902", "3515826380891656", "060423027544", "60116269618560571222", "IMEI 61-584896-231324-2"]
+    {
         assert!(!found(text).iter().any(|(rule, _)| rule == "pii.card"), "{text}");
     }
 }
