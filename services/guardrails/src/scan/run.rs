@@ -92,15 +92,10 @@ impl Scan<'_> {
             self.add(start, end, Kind::PrivateKey, "private-key");
             return Some(end);
         }
-        let end = if flags & AT == 0 { end } else { self.host_end(start, end)? };
+        let end = if flags & AT == 0 { end } else { self.mailboxes(start, end)? };
         let run = self.slice(start, end);
         if flags & COLON != 0 || (flags & DOT != 0 && flags & (SLASH | HOOK) != 0) {
             self.addresses(start, run);
-        }
-        if flags & AT != 0 && self.wants(Kind::Email) {
-            for (from, to) in pii::emails(run) {
-                self.add(start + from, start + to, Kind::Email, "email");
-            }
         }
         if flags & (COLON | DASH | DOT) != 0 && flags & (DIGIT | LETTER) != 0 {
             self.hardware(start, run, flags);
@@ -115,6 +110,18 @@ impl Scan<'_> {
             self.assigned(start, run, flags);
         }
         Some(end)
+    }
+
+    /// The addresses of mail in a run, and where it ends: a host may go on behind it, but no further than its address.
+    fn mailboxes(&mut self, start: usize, end: usize) -> Option<usize> {
+        let most = self.host_end(start, end)?;
+        let run = self.slice(start, most);
+        let mut last = end;
+        for (from, to) in pii::emails(run) {
+            last = last.max(start + to);
+            self.add(start + from, start + to, Kind::Email, "email");
+        }
+        Some(last)
     }
 
     /// Where a run ends whose host goes on in a script without spaces: `jane@例え.jp`. `None`: more is needed to tell.

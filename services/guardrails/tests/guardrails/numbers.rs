@@ -165,4 +165,6 @@ fn mailboxes_are_told_from_repositories() {
     is("to jane@例え.jp, please", "pii.email", "jane@例え.jp");
     is("メールはjane@example.comです", "pii.email", "jane@example.com");
     assert_eq!(found("git@github.com:pleat/pleat.git"), []);
+    let both = found("jane@例え.jp078051121joe@example.com");
+    assert_eq!(both.len(), 2, "{both:?}");
 }
