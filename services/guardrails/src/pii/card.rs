@@ -40,7 +40,7 @@ pub(super) fn card(region: &Region<'_>, first: usize) -> Option<Taken> {
     let separator = region.separator(first).filter(|byte| SEPARATORS.contains(byte));
     let start = region.group(first).start;
     let asked = region.near(CARD, start);
-    let otherwise = called_otherwise(region, start);
+    let otherwise = || called_otherwise(region, start);
     if inside(region, first, separator) {
         return None;
     }
@@ -58,7 +58,7 @@ pub(super) fn card(region: &Region<'_>, first: usize) -> Option<Taken> {
         form.single &= length == 1;
         form.wide &= length >= 2;
         let printed = form.blocks || (form.single && count >= 12) || is_printed(region, first, count);
-        if total >= 12 && (printed || (asked && form.wide)) && fits(region.span(first, count), asked, otherwise) {
+        if total >= 12 && (printed || (asked && form.wide)) && fits(region.span(first, count), asked, &otherwise) {
             best = (!cut(region, first + count - 1, separator)).then_some(count);
         }
         form.blocks &= length.is_multiple_of(4);
@@ -95,7 +95,7 @@ fn is_printed(region: &Region<'_>, first: usize, count: usize) -> bool {
     PRINTED.iter().any(|form| form.len() == count && region.lengths(first, count).eq(form.iter().copied()))
 }
 
-fn fits(text: &str, asked: bool, otherwise: bool) -> bool {
+fn fits(text: &str, asked: bool, otherwise: &dyn Fn() -> bool) -> bool {
     let digits = Digits::of(text);
     let values = digits.values();
     let issuer = digits.number(0..6);
@@ -105,8 +105,8 @@ fn fits(text: &str, asked: bool, otherwise: bool) -> bool {
         })
     };
     // A short number near words for other numbers is more likely one of those, with a digit that happens to fit.
-    let other = values.len() < 15 && otherwise;
+    let other = || values.len() < 15 && otherwise();
     // Where the text speaks of cards, other numbers of this length are times in milliseconds.
     let asked = asked && values.len() > 13;
-    (asked || (!other && known())) && luhn(values) && !uniform(values)
+    luhn(values) && !uniform(values) && (asked || (known() && !other()))
 }

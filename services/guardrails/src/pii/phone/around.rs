@@ -42,14 +42,15 @@ pub(super) fn otherwise(region: &Region<'_>, start: usize) -> bool {
 
 /// A word right behind the number: `555 1234 office`, `-Fax`.
 fn behind(region: &Region<'_>, end: usize) -> bool {
-    let end = extension(region.text, end).unwrap_or(end);
+    // No further than a stream waits for.
     let most = end + BEHIND;
+    let end = extension(region.text, end).unwrap_or(end);
     let bytes = region.text.as_bytes();
     let Some(start) = (end..end + 4).find(|at| bytes.at(*at).is_ascii_alphabetic()) else { return false };
     if !bytes.get(end..start).unwrap_or_default().iter().all(|byte| matches!(byte, b' ' | b'-' | b'(' | b',')) {
         return false;
     }
-    let stop = (start..most).find(|at| !bytes.at(*at).is_ascii_alphabetic()).unwrap_or(most);
+    let Some(stop) = (start..most).find(|at| !bytes.at(*at).is_ascii_alphabetic()) else { return false };
     let word = region.text.get(start..stop).unwrap_or_default();
     let gap = start - end;
     // `phone=` names what follows it.
