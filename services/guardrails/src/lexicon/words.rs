@@ -14,7 +14,8 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
         landline answering callback pager phonenumber phonenumbers phoneno mobilenumber mobilephone mobileno homephone
         workphone telephonenumber contactnumber contactno faxnumber cellnumber phonenum msisdn texted rings ringing tollfree toll hotlines
         telefon telefonnummer rufnummer handy handynummer mobil mobilfunk anruf anrufen ruf tlf mobilnummer
-        telefono celular movil llamar llame llamame llamada cellulare chiamare chiama chiamami fisso
+        telefono celular movil llamar llame llamame llamada cellulare chiamare chiama chiamami chiameremo chiamate
+        chiamarmi telefonare fisso
         telephoner appeler appelez appelle portable joindre mobiele telefoon telefoonnummer bellen gsm
         telefone ligar ligue telemovel puhelin puhelinnumero puh soita ring zadzwon dzwonic komorka numertelefonu
         telefonszam telefonszama telefonszamom hivjon telepono telepon telpon ponsel arayin telefonu telefonum
@@ -33,7 +34,8 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
         CARD,
         "card cards creditcard cc visa mastercard amex maestro discover pan debit credit ccnum cardnumber kreditkarte
         kartennummer tarjeta carte bancaire carta credito cartao kreditkort pankkikortti luottokortti karta karte kart
-        creditcardnumber cardno cardnum ccnumber карта карты карту",
+        creditcardnumber cardno cardnum ccnumber kreditkartennummer kreditkarten kartennr bankkarte kortnummer bankkort
+        karty karti kartu kredi creditcards карта карты карту",
     ),
     (SSN, "ssn ssns social socialsecurity socialsecuritynumber ssnumber ssnno ss"),
     (ITIN, "itin taxpayer tin"),
@@ -51,7 +53,8 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
         OTHER_NUMBER,
         "order orders invoice ticket account acct serial tracking shipment parcel isbn issn zip postal
         postcode zipcode reference ref case sku part item product model build revision chapter page pages article
-        section figure table score population patent grant bug issue pr commit port line lines row rows version
+        section figure table score population patent grant bug issue pr commit port row rows version loan claim mrn booking reservation
+        confirmation receipt contract imei
         kontonummer rechnung bestellung auftrag commande facture pedido factura ordine fattura konto
         orderno ordernumber orderid invoiceno invoicenumber accountnumber accountno trackingnumber ticketid postalcode
         transactionid license licence licencia factuur faktura fakturu faktury fattura fatura rechnungsnummer rechnungsnr
@@ -59,7 +62,7 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
         счет заказ заказа счёт",
     ),
     (NUMBER, "number numbers nummer numero num no nr cislo numer broj"),
-    (WHOSE, "my your his her their our me him them us"),
+    (WHOSE, "my your ur his her their our me him them us mine mines whose"),
     (VERSION, "version versions ver v release firmware build upgrade upgraded"),
     (
         PASSWORD,

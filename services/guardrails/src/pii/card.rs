@@ -2,6 +2,7 @@
 
 use super::Taken;
 use super::checksum::{luhn, uniform};
+use super::phone::name;
 use crate::kind::Kind;
 use crate::lexicon::class::{CARD, OTHER_NUMBER, PHONE};
 use crate::scan::{BEFORE, Digits, Region};
@@ -88,7 +89,9 @@ struct Form {
 fn called_otherwise(region: &Region<'_>, start: usize) -> bool {
     let card = region.context.distance(CARD, start).unwrap_or(usize::MAX);
     let nearer = |class, most| region.context.distance(class, start).is_some_and(|other| other <= most && other < card);
-    nearer(PHONE, BEFORE) || nearer(OTHER_NUMBER, RIGHT_BEFORE)
+    // The value of a member has its name, and no other.
+    let most = name(region.text.as_bytes(), start).map_or(BEFORE, |name| start - name);
+    nearer(PHONE, most) || nearer(OTHER_NUMBER, RIGHT_BEFORE)
 }
 
 fn is_printed(region: &Region<'_>, first: usize, count: usize) -> bool {

@@ -9,9 +9,9 @@ use super::Taken;
 use crate::kind::Kind;
 use crate::lexicon::class::PHONE;
 use crate::scan::{Peek, Region};
-pub(super) use around::before_a_name;
 pub(crate) use around::has_extension;
 use around::{asked, extension, otherwise};
+pub(super) use around::{before_a_name, name};
 
 /// A word that far before a number is about it, whatever its shape.
 const RIGHT_BEFORE: usize = 4;

@@ -5,7 +5,7 @@ use super::checksum::uniform;
 use super::phone::before_a_name;
 use crate::kind::Kind;
 use crate::lexicon::class::{ID, ITIN, NUMBER, OTHER_NUMBER, PHONE, SSN};
-use crate::scan::{BEFORE, BEHIND, Digits, Group, Region};
+use crate::scan::{BEFORE, BEHIND, Digits, Group, Peek, Region};
 
 /// Printed in advertisements, and used by nobody.
 const FAKES: &[u64] = &[78_051_120, 219_099_999, 457_555_462, 123_456_789];
@@ -82,7 +82,13 @@ fn alone(region: &Region<'_>, first: usize, count: usize) -> bool {
 fn behind(region: &Region<'_>, first: usize) -> bool {
     let end = region.group(first).end;
     let near = region.text.as_bytes().get(end..(end + BEHIND).min(region.text.len())).unwrap_or_default();
-    near.split(|byte| !byte.is_ascii_alphabetic()).any(|word| word.eq_ignore_ascii_case(b"ssn"))
+    let line = near.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    // `ssn:` names what follows it.
+    let place = line.windows(3).position(|word| word.eq_ignore_ascii_case(b"ssn"));
+    place.is_some_and(|at| {
+        let joined = |byte: u8| byte.is_ascii_alphabetic();
+        !joined(line.before(at)) && !joined(line.at(at + 3)) && !matches!(line.at(at + 3), b':' | b'=')
+    })
 }
 
 /// Groups with different separators, each a single one.

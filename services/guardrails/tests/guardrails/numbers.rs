@@ -71,6 +71,7 @@ fn what_is_written_like_a_telephone_is_left() {
         "The book 0-947167-20-X",
         "phone bill, version 12.1.198",
         "Faktura 079-7172200",
+        "Your loan 0431854289 was approved",
         "a sum of 9527.1885",
     ] {
         assert_eq!(found(text), [], "{text}");
@@ -97,6 +98,14 @@ fn a_value_has_its_own_name() {
     is("phone: 5551234567\nid: 1674710560", "pii.phone", "5551234567");
     is("customer_phone_number=5551234567", "pii.phone", "5551234567");
     is("Mobile number: 5551234567", "pii.phone", "5551234567");
+    is("my phones\nHome: 5551234567", "pii.phone", "5551234567");
+    is("Primary phone: 5551234567\nInsurance ID: 4161047765", "pii.phone", "5551234567");
+    is(r#"<system value="phone"/><value value="24205541"/>"#, "pii.phone", "24205541");
+    is("MRN: 459189890\nSSN: 623-58-1115", "pii.ssn", "623-58-1115");
+    is("ring our support line (0313803249)", "pii.phone", "0313803249");
+    is("hey whats ur number\nBrian: its 4815927244", "pii.phone", "4815927244");
+    let both = found("Handynummer: 06483/53667986\nTarif: 4180520692233");
+    assert_eq!(both.iter().map(|(rule, _)| rule.as_str()).collect::<Vec<_>>(), ["pii.phone", "pii.card"]);
 }
 
 #[test]

@@ -9,6 +9,8 @@ use crate::scan::{BEHIND, Peek, Region};
 const BEHIND_WORDS: &[&str] = &["office", "home", "work", "mobile", "cell", "fax", "phone", "tel", "direct", "desk"];
 /// Words before a number that do so.
 const LABELS: &[&str] = &["office", "home", "work", "mobile", "cell", "direct", "desk", "main", "ph"];
+/// Names of members that say nothing of their values.
+const NAMELESS: &[&[u8]] = &[b"value", b"number", b"text", b"content", b"data"];
 const LONGEST_LABEL: usize = 12;
 const LONGEST_NAME: usize = 40;
 
@@ -16,14 +18,17 @@ const LONGEST_NAME: usize = 40;
 pub(super) fn asked(region: &Region<'_>, lead: &Lead, first: usize, count: usize) -> bool {
     let context = region.context;
     let plain = count == 1;
-    if behind(region, region.group(first + count - 1).end) || (!plain && labelled(region, lead.start)) {
+    let labelled = labelled(region, lead.start);
+    if behind(region, region.group(first + count - 1).end) || (!plain && labelled) {
         return true;
     }
     // The value of a member has its name, and no other.
     if let Some(name) = name(region.text.as_bytes(), lead.start)
+        && !labelled
         && !context.hinted(PHONE)
     {
-        return context.near(PHONE, lead.start, lead.start - name);
+        let inside = |class| context.near(class, lead.start, lead.start - name);
+        return inside(PHONE) || (inside(NUMBER) && inside(WHOSE));
     }
     let other = context.distance(OTHER_NUMBER, lead.start).unwrap_or(usize::MAX);
     if let Some(distance) = context.distance(PHONE, lead.start) {
@@ -61,8 +66,8 @@ fn behind(region: &Region<'_>, end: usize) -> bool {
             || (word.len() > 3 && classes_of(word) & PHONE != 0))
 }
 
-/// Where the name begins whose value this is: `id=`, `"id": "`, and `id: ` at the beginning of a line.
-fn name(bytes: &[u8], start: usize) -> Option<usize> {
+/// Where the name begins whose value this is: `id=`, `"id": "`, and `Case id: ` at the beginning of a line.
+pub(in crate::pii) fn name(bytes: &[u8], start: usize) -> Option<usize> {
     let quote = |byte: u8| matches!(byte, b'"' | b'\'');
     let back = |mut at: usize, fits: &dyn Fn(u8) -> bool| {
         let least = at.saturating_sub(LONGEST_NAME);
@@ -75,7 +80,8 @@ fn name(bytes: &[u8], start: usize) -> Option<usize> {
     let value = start - usize::from(start > 0 && quote(bytes.before(start)));
     if bytes.before(value) == b'=' {
         let from = back(value - 1, &in_name);
-        return (from < value - 1).then_some(from);
+        let telling = !NAMELESS.iter().any(|name| bytes.get(from..value - 1) == Some(name));
+        return (from < value - 1 && telling).then_some(from);
     }
     let sign = back(value, &|byte| byte == b' ');
     if bytes.before(sign) != b':' {
@@ -83,10 +89,13 @@ fn name(bytes: &[u8], start: usize) -> Option<usize> {
     }
     let quoted = sign > 1 && quote(bytes.at(sign - 2));
     let end = sign - 1 - usize::from(quoted);
-    let from = back(end, &in_name);
-    let line = back(from, &|byte| byte == b' ');
-    let begins = quoted || line == 0 || bytes.before(line) == b'\n';
-    (from < end && begins).then_some(from)
+    if quoted {
+        let from = back(end, &in_name);
+        let telling = !NAMELESS.iter().any(|name| bytes.get(from..end) == Some(name));
+        return (from < end && telling).then_some(from);
+    }
+    let from = back(end, &|byte| in_name(byte) || matches!(byte, b' ' | b'(' | b')' | b'*' | b'\''));
+    (from < end && (from == 0 || bytes.before(from) == b'\n')).then_some(from)
 }
 
 /// A word right before the number: `work 057-46-30`.
