@@ -10,7 +10,7 @@ use crate::kind::Kind;
 use crate::lexicon::class::PHONE;
 use crate::scan::{Peek, Region};
 pub(crate) use around::has_extension;
-use around::{asked, extension, otherwise};
+use around::{asked, employs, extension, otherwise};
 pub(super) use around::{before_a_name, name};
 
 /// A word that far before a number is about it, whatever its shape.
@@ -40,7 +40,8 @@ pub(super) fn phone(region: &Region<'_>, first: usize) -> Option<Taken> {
             break;
         }
         let cut = shape.first() == 1 && region.byte(region.group(first + count - 1).end) == b'-';
-        if lead.international(&shape) || (!named_otherwise && !cut && shape.telling(&lead)) {
+        let other = named_otherwise || cut || (shape.is_employer() && employs(region, lead.start));
+        if lead.international(&shape) || (!other && shape.telling(&lead)) {
             telling = Some(count);
         } else if loose.is_none() && lead.plus && shape.spread() && !goes_on(region, first + count - 1) {
             loose = Some(count);
@@ -227,6 +228,11 @@ impl Shape {
         let pairs = self.lengths().iter().all(|length| *length == 2)
             && ((self.groups == 4 && self.hyphens) || (self.groups == 5 && uniform));
         national || bracketed || trunk || pairs
+    }
+
+    /// The shape that employers' numbers have in the United States, too.
+    fn is_employer(&self) -> bool {
+        self.hyphens && self.lengths() == [2, 7]
     }
 
     /// An area and an exchange as they are given out, or a trunk zero.

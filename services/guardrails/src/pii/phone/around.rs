@@ -1,7 +1,7 @@
 //! What the words and signs around a number say about it: whether it is a telephone, and where its extension ends.
 
 use super::Lead;
-use crate::lexicon::class::{NUMBER, OTHER_NUMBER, PHONE, WHOSE};
+use crate::lexicon::class::{ID, NUMBER, OTHER_NUMBER, PHONE, WHOSE};
 use crate::lexicon::classes_of;
 use crate::scan::{BEHIND, Peek, Region};
 
@@ -43,6 +43,14 @@ pub(super) fn otherwise(region: &Region<'_>, start: usize) -> bool {
     let context = region.context;
     let other = context.distance(OTHER_NUMBER, start).unwrap_or(usize::MAX);
     other <= 16 && context.distance(PHONE, start).is_none_or(|distance| distance > other)
+}
+
+/// Whether it was called an employer's number, or one for taxes. `ein` in small letters is a German article.
+pub(super) fn employs(region: &Region<'_>, start: usize) -> bool {
+    let from = start.saturating_sub(LONGEST_LABEL);
+    let before = region.text.as_bytes().get(from..start).unwrap_or_default().trim_ascii_end();
+    let named = before.strip_suffix(b":").unwrap_or(before).ends_with(b"EIN");
+    named || region.context.near(ID, start, LONGEST_LABEL)
 }
 
 /// A word right behind the number: `555 1234 office`, `-Fax`.
