@@ -85,11 +85,11 @@ fn what_is_written_like_a_telephone_is_left() {
 
 #[test]
 fn a_plus_and_groups_are_a_telephone_even_where_no_country_has_such_numbers() {
-    for text in ["+28 337-368 8147", "+54 9 3886 2125", "+84-09-052875", "+34.375 6435 885"] {
+    for text in ["+28 415-209 6630", "+54 9 3886 2125", "+84-09-052875", "+34.375 6435 885"] {
         is(text, "pii.phone", text);
     }
     is("+44 20 7946 0958 12 pieces", "pii.phone", "+44 20 7946 0958");
-    for text in ["a change of +28 337 368 814", "+28 33 61", "+999.123.456.789"] {
+    for text in ["a change of +28 415 209 663", "+28 33 61", "+999.123.456.789"] {
         assert_eq!(found(text), [], "{text}");
     }
 }
