@@ -35,6 +35,7 @@ fn score(guard: &Guard, path: &str, misses: bool) {
             let alone = corpus::score(guard, Side::Input, std::slice::from_ref(sample));
             if alone.types.values().any(|counts| counts.wrong + counts.missed > 0)
                 || alone.labels.wrong + alone.labels.missed > 0
+                || (sample.label.is_none() && alone.unlabelled > 0)
             {
                 println!("{:?} {:?}\n    {:?}", sample.text, sample.spans, guard.places(Side::Input, &sample.text));
             }

@@ -20,6 +20,7 @@ pub(crate) use phone::has_extension;
 pub(crate) use wallet::{SHORTEST as SHORTEST_WALLET, wallet};
 
 use crate::kind::Kind;
+use crate::lexicon::class::{CARD, OTHER_NUMBER};
 use crate::scan::Region;
 
 /// A single group of fewer digits is nothing.
@@ -50,6 +51,9 @@ pub(crate) fn number(region: &Region<'_>, first: usize) -> Option<Taken> {
     if let Some(taken) = ip::ipv4(region, first) {
         return Some(taken);
     }
+    if in_row(region, first) {
+        return None;
+    }
     // A plus before it is a telephone's.
     if region.byte(region.group(first).start.wrapping_sub(1)) == b'+'
         && let Some(taken) = phone::phone(region, first)
@@ -72,6 +76,23 @@ pub(crate) fn number(region: &Region<'_>, first: usize) -> Option<Taken> {
         return Some(taken);
     }
     if region.strict { None } else { phone::phone(region, first) }
+}
+
+/// Part of a row of blocks that is too long for a card, and was called something else: `tracking 9400 1000 …`.
+fn in_row(region: &Region<'_>, first: usize) -> bool {
+    const LONGEST_CARD: usize = 19;
+    const RIGHT_BEFORE: usize = 16;
+    let joins = |at: usize| region.group(at).len() == 4 && region.between(at) == " ";
+    if region.groups.len() < 5 || (first > 0 && !joins(first - 1)) || (first == 0 && !joins(0)) {
+        return false;
+    }
+    let from = (0..first).rev().take_while(|at| joins(*at)).last().unwrap_or(first);
+    let to = (from..region.groups.len()).take_while(|at| joins(*at)).last().unwrap_or(from) + 1;
+    let start = region.group(from).start;
+    let digits: usize = region.lengths(from, to + 1 - from).sum();
+    digits > LONGEST_CARD
+        && region.context.near(OTHER_NUMBER, start, RIGHT_BEFORE)
+        && !region.context.near(CARD, start, RIGHT_BEFORE)
 }
 
 /// Three groups that are a day.

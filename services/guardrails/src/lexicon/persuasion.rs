@@ -14,7 +14,7 @@ pub(super) const ENGLISH: &[(Classes, &str)] = &[
     (
         EVADE,
         "override overriding overrides overwrite bypass bypassing discard abandon drop skip cancel revoke erase wipe
-        overlook aside disable deactivate unlearn reset",
+        overlook aside disable deactivate unlearn reset circumvent circumventing violate defy",
     ),
     (
         PRIOR,
@@ -90,7 +90,7 @@ pub(super) const ENGLISH: &[(Classes, &str)] = &[
     (READ, "reading processing summarizing summarising analyzing parsing read reads summarizes processes"),
     (ANSWER, "answer response reply output message"),
     (CODE, "code snippet"),
-    (PHRASE, "character letter letters word characters asking confirmation content"),
+    (PHRASE, "character letter letters word words characters asking confirmation content"),
 ];
 
 pub(super) const OTHERS: &[(Classes, &str)] = &[

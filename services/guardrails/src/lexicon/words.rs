@@ -10,24 +10,34 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
     (
         PHONE,
         "phone phones telephone telephones tel mobile mob cell cellphone cellular call calls called calling caller
-        fax contact contacts reach reached dial dialed dialing ring sms whatsapp signal hotline helpline voicemail
-        landline answering callback pager phonenumber phoneno msisdn texted rings ringing tollfree toll hotlines
+        fax contact contacts reach reached reachable dial dialed dialing ring sms whatsapp signal hotline helpline voicemail
+        landline answering callback pager phonenumber phonenumbers phoneno mobilenumber mobilephone mobileno homephone
+        workphone telephonenumber contactnumber contactno faxnumber cellnumber phonenum msisdn texted rings ringing tollfree toll hotlines
         telefon telefonnummer rufnummer handy handynummer mobil mobilfunk anruf anrufen ruf tlf mobilnummer
-        telefono celular movil llamar llame llamame llamada cellulare chiamare chiama chiamami fisso
+        telefono celular movil llamar llame llamame llamada cellulare chiamare chiama chiamami chiameremo chiamate
+        chiamarmi telefonare fisso
         telephoner appeler appelez appelle portable joindre mobiele telefoon telefoonnummer bellen gsm
         telefone ligar ligue telemovel puhelin puhelinnumero puh soita ring zadzwon dzwonic komorka numertelefonu
         telefonszam telefonszama telefonszamom hivjon telepono telepon telpon ponsel arayin telefonu telefonum
+        telefona telefonem telefoni telefonisch erreichen erreichbar erreichst kontakt kontaktieren kontaktnummer ph
+        kontaktujte kontaktirajte contattare contattarmi contattaci contattami contatto contatti recapito contacto
+        contactar contactame contactarme contacte contacter contactez joignable contato contatar
+        dzwon bel belt belde bereikbaar bereiken hubungi obadete numarasindan
+        telefoonnr mobielnummer soittakaa ringa ringer tlfnr yhteystiedot llamenos suna
         telefonumu cep ara rufen rufe ruft rufnr festnetz telefonnr telefoon telefonni telefonnummeret thoai ligando
         ligacao zavolejte volejte zvonete sunati nazovite тел телефон телефону позвоните звоните звонить мобильный
-        τηλέφωνο τηλεφωνο κινητό κινητο τηλ טלפון נייד هاتف جوال اتصل फोन मोबाइल โทร โทรศัพท์",
+        обадете обади телефонный телефонного дзвоніть зателефонуйте мобільний позвони свяжитесь телефоном
+        τηλέφωνο τηλεφωνο τηλέφωνό κινητό κινητο τηλ καλέστε טלפון נייד בטלפון לטלפון הטלפון בנייד הנייד
+        هاتف جوال اتصل الهاتف फोन मोबाइल โทร โทรศัพท์",
     ),
     (
         CARD,
         "card cards creditcard cc visa mastercard amex maestro discover pan debit credit ccnum cardnumber kreditkarte
         kartennummer tarjeta carte bancaire carta credito cartao kreditkort pankkikortti luottokortti karta karte kart
-        creditcardnumber карта карты карту",
+        creditcardnumber cardno cardnum ccnumber kreditkartennummer kreditkarten kartennr bankkarte kortnummer bankkort
+        karty karti kartu kredi creditcards карта карты карту",
     ),
-    (SSN, "ssn ssns social socialsecurity ssnumber ss"),
+    (SSN, "ssn ssns social socialsecurity socialsecuritynumber ssnumber ssnno ss"),
     (ITIN, "itin taxpayer tin"),
     (
         ID,
@@ -35,20 +45,24 @@ pub(super) const TABLE: &[(Classes, &str)] = &[
         resident ausweis personalausweis steuer steuernummer steueridentifikationsnummer idnr steuerid
         sozialversicherung rentenversicherung krankenversicherung dni nie nif codice fiscale bsn burgerservicenummer
         pesel personnummer hetu henkilotunnus cpf cnpj aadhaar aadhar pan sin nino nhs medicare tfn abn nric fin
-        numero insee securite sociale nir ahv avs rrn tckn kimlik curp rfc rut egn cnp oib inn snils
+        insee securite sociale nir ahv avs rrn tckn kimlik curp rfc rut egn cnp oib inn snils
         инн снилс паспорт npi aba routing taxpayer vat ust umsatzsteuer steuernr identitetsnummer
-        fodselsnummer cprnummer cpr rodne cislo isikukood asmens kodas personas kods jmbg emso",
+        fodselsnummer cprnummer cpr rodne isikukood asmens kodas personas kods jmbg emso",
     ),
     (
         OTHER_NUMBER,
         "order orders invoice ticket account acct serial tracking shipment parcel isbn issn zip postal
         postcode zipcode reference ref case sku part item product model build revision chapter page pages article
-        section figure table score population patent grant bug issue pr commit port line lines row rows version
+        section figure table score population patent grant bug issue pr commit port row rows version loan claim mrn booking reservation
+        confirmation receipt contract imei
         kontonummer rechnung bestellung auftrag commande facture pedido factura ordine fattura konto
-        license licence licencia",
+        orderno ordernumber orderid invoiceno invoicenumber accountnumber accountno trackingnumber ticketid postalcode
+        transactionid license licence licencia factuur faktura fakturu faktury fattura fatura rechnungsnummer rechnungsnr
+        bestellnummer bestelling zamowienie objednavka ordernummer kundennummer klantnummer
+        счет заказ заказа счёт",
     ),
-    (NUMBER, "number numbers nummer numero num no nr"),
-    (WHOSE, "my your his her their our me him them us"),
+    (NUMBER, "number numbers nummer numero num no nr cislo numer broj"),
+    (WHOSE, "my your ur his her their our me him them us mine mines whose"),
     (VERSION, "version versions ver v release firmware build upgrade upgraded"),
     (
         PASSWORD,

@@ -62,6 +62,9 @@ fn address(candidate: &str) -> Option<(usize, usize)> {
     let end = candidate.trim_end_matches('.').len();
     let ends = [end, candidate.trim_end_matches(['.', ':']).len()];
     let starts = [0, usize::from(candidate.starts_with(':'))];
+    if let Some(end) = before_port(candidate) {
+        return Some((0, end));
+    }
     for (start, end) in starts.into_iter().flat_map(|start| ends.map(|end| (start, end))) {
         let text = candidate.get(start..end)?;
         // `::` alone is nobody's address, and `a::b` is a path.
@@ -71,6 +74,13 @@ fn address(candidate: &str) -> Option<(usize, usize)> {
         }
     }
     None
+}
+
+/// Where an address of all its eight groups ends that has a port behind it.
+fn before_port(candidate: &str) -> Option<usize> {
+    let (address, port) = candidate.rsplit_once(':')?;
+    let whole = address.bytes().filter(|byte| *byte == b':').count() == 7 && port.parse::<u16>().is_ok();
+    (whole && address.parse::<Ipv6Addr>().is_ok()).then_some(address.len())
 }
 
 /// `fe80::1%eth0`.
@@ -97,6 +107,7 @@ mod tests {
             ("fe80::1%eth0", "fe80::1%eth0"),
             ("::ffff:192.0.2.1", "::ffff:192.0.2.1"),
             ("src=::1", "::1"),
+            ("ee24:cb1f:1430:5b30:4ed5:75a3:bee7:5486:5432", "ee24:cb1f:1430:5b30:4ed5:75a3:bee7:5486"),
             ("2400:c401::5054:ff:fe1b:b031.", "2400:c401::5054:ff:fe1b:b031"),
         ] {
             assert_eq!(found(text), [expected], "{text}");
@@ -115,6 +126,8 @@ mod tests {
             "aa:bb:cc:dd:ee:ff",
             "A::B",
             "2001::25de::cade",
+            "ee24:cb1f:1430:5b30:4ed5:75a3:bee7:5486:5432:1",
+            "ee24:cb1f:1430:5b30:4ed5:75a3:bee7:5486:99999",
             "fe80::1text",
         ] {
             assert!(found(text).is_empty(), "{text}");

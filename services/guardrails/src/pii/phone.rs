@@ -2,16 +2,19 @@
 //!
 //! There is no check digit, so a number that could be anything counts only near a word that says so.
 
+mod around;
 mod codes;
 
 use super::Taken;
 use crate::kind::Kind;
-use crate::lexicon::class::{NUMBER, OTHER_NUMBER, PHONE, WHOSE};
-use crate::lexicon::classes_of;
-use crate::scan::{BEHIND, Peek, Region};
+use crate::lexicon::class::PHONE;
+use crate::scan::{Peek, Region};
+pub(crate) use around::has_extension;
+use around::{asked, employs, extension, otherwise};
+pub(super) use around::{before_a_name, name};
 
-/// Words behind a number that say whose telephone it is.
-const BEHIND_WORDS: &[&str] = &["office", "home", "work", "mobile", "cell", "fax", "phone", "tel", "direct", "desk"];
+/// A word that far before a number is about it, whatever its shape.
+const RIGHT_BEFORE: usize = 4;
 const MOST_GROUPS: usize = 7;
 /// With the longest prefix there is.
 const LONGEST: usize = 18;
@@ -28,7 +31,7 @@ pub(super) fn phone(region: &Region<'_>, first: usize) -> Option<Taken> {
     let tagged = matches!(before, b'-' | b'#' | b'_') && prior.is_ascii_alphanumeric();
     let tagged = (tagged || before == b'#') && !region.context.near(PHONE, lead.start, 1);
     let named_otherwise = tagged || otherwise(region, lead.start);
-    let (mut telling, mut possible) = (None, None);
+    let (mut telling, mut loose, mut possible) = (None, None, None);
     let mut shape = Shape::default();
     for count in 1..=region.groups.len().saturating_sub(first).min(MOST_GROUPS) {
         shape.take(region, first + count - 1, count == 1);
@@ -36,20 +39,28 @@ pub(super) fn phone(region: &Region<'_>, first: usize) -> Option<Taken> {
         if !shape.separators_fit || shape.length > LONGEST || dated {
             break;
         }
-        if lead.international(&shape) || (!named_otherwise && shape.telling(&lead)) {
+        let cut = shape.first() == 1 && region.byte(region.group(first + count - 1).end) == b'-';
+        let other = named_otherwise || cut || (shape.is_employer() && employs(region, lead.start));
+        if lead.international(&shape) || (!other && shape.telling(&lead)) {
             telling = Some(count);
+        } else if loose.is_none() && lead.plus && shape.spread() && !goes_on(region, first + count - 1) {
+            loose = Some(count);
         } else if !tagged && shape.possible(&lead) && !goes_on(region, first + count - 1) {
             possible = Some((count, shape.length));
         }
     }
-    let count = telling.or_else(|| {
+    let count = telling.or(loose).or_else(|| {
         let (count, digits) = possible?;
         let street = digits <= 7 && before_a_name(region, region.group(first + count - 1).end);
-        (!street && asked(region, &lead, first, count)).then_some(count)
+        let other =
+            street || (unlike(region, &lead, first, count) && !region.context.near(PHONE, lead.start, RIGHT_BEFORE));
+        (!other && asked(region, &lead, first, count)).then_some(count)
     })?;
     let end = region.group(first + count - 1).end;
     let end = extension(region.text, end).unwrap_or(end);
-    Some(Taken { count, found: Some((lead.start, end, Kind::Phone, "phone")) })
+    // Brackets round the whole are none of it.
+    let around = count == 1 && region.byte(lead.start) == b'(';
+    Some(Taken { count, found: Some((lead.start + usize::from(around), end, Kind::Phone, "phone")) })
 }
 
 /// Whether a date begins with this group: one that is written otherwise than the groups before it.
@@ -61,6 +72,26 @@ fn dated(region: &Region<'_>, at: usize) -> bool {
 /// Whether the number goes on behind this group: what is cut from a longer one is none.
 fn goes_on(region: &Region<'_>, last: usize) -> bool {
     last + 1 < region.groups.len() && matches!(region.between(last), "-" | "." | "/")
+}
+
+/// What has another meaning more often: a postal code with five digits and four, and a day in eight digits.
+fn unlike(region: &Region<'_>, lead: &Lead, first: usize, count: usize) -> bool {
+    match region.group(first).len() {
+        5 => !lead.plus && !lead.bracket && is_postal(region, first, count),
+        8 => count == 1 && is_day(region.span(first, 1)),
+        _ => false,
+    }
+}
+
+fn is_postal(region: &Region<'_>, first: usize, count: usize) -> bool {
+    count == 2 && region.group(first + 1).len() == 4 && region.between(first) == "-"
+}
+
+/// Year, month and day, as programs write them.
+fn is_day(text: &str) -> bool {
+    let number = |range: std::ops::Range<usize>| text.get(range).and_then(|part| part.parse::<u32>().ok());
+    let within = |range, least, most| number(range).is_some_and(|value| (least..=most).contains(&value));
+    within(0..4, 1900, 2099) && within(4..6, 1, 12) && within(6..8, 1, 31)
 }
 
 /// What stands before the first group.
@@ -178,22 +209,30 @@ impl Shape {
             [1, 3, 3, 2, 2] => matches!(digit(0), b'7' | b'8'),
             [3, 3, 2, 2] | [3, 2, 2, 2] | [2, 3, 2, 2] => uniform && digit(0) != b'0',
             [2, 4 | 5, 4] => self.hyphen_last,
-            [3, 7] => lead.bracket,
+            [3, 7] | [1, 3 | 4, 4] => lead.bracket,
+            // Budapest.
+            [2, 1, 3, 4] => self.starts_with(b"06"),
             _ => false,
         };
-        let bracketed = lead.bracket && (2..=5).contains(&first) && (8..=12).contains(&total) && self.even();
+        let bracketed = lead.bracket && (2..=5).contains(&first) && (8..=13).contains(&total) && self.even();
         // Long areas have long numbers, in Germany and Austria.
         let most = if first < 4 { 11 } else { 13 };
         let trunk = digit(0) == b'0'
             && !self.starts_with(b"00")
             && (9..=most).contains(&total)
             && ((2..=5).contains(&first) || (first == 1 && self.groups > 2))
-            // The shape of a social security number that is none.
+            // The shapes of a social security number that is none, and of a postal code.
             && (self.lengths() != [3, 2, 4] || self.spaces)
+            && (self.lengths() != [5, 4] || !self.hyphens)
             && self.even();
         let pairs = self.lengths().iter().all(|length| *length == 2)
             && ((self.groups == 4 && self.hyphens) || (self.groups == 5 && uniform));
         national || bracketed || trunk || pairs
+    }
+
+    /// The shape that employers' numbers have in the United States, too.
+    fn is_employer(&self) -> bool {
+        self.hyphens && self.lengths() == [2, 7]
     }
 
     /// An area and an exchange as they are given out, or a trunk zero.
@@ -202,9 +241,16 @@ impl Shape {
         self.digits.at(0) == b'0' || (given(0) && given(3))
     }
 
+    /// Behind a plus, in more groups than a sum has, or in other ones: a telephone, even if no country has such numbers.
+    fn spread(&self) -> bool {
+        let rest = self.lengths().get(1..).unwrap_or_default();
+        let thousands = rest.iter().all(|length| *length == 3) && !self.hyphens;
+        self.groups > 2 && !thousands && self.first() <= 4 && (10..=15).contains(&self.length)
+    }
+
     /// No group but the first stands alone with one digit, and none is very long.
     fn even(&self) -> bool {
-        self.lengths().iter().skip(1).all(|length| (2..=8).contains(length))
+        self.lengths().iter().skip(1).all(|length| (2..=9).contains(length))
     }
 
     /// Could be a telephone, if something says so.
@@ -212,74 +258,17 @@ impl Shape {
         let first_alone = matches!(self.digits.at(0), b'0' | b'1' | b'7' | b'8');
         let fewest = if self.groups == 1 { 7 } else { 6 };
         // Two groups with a point between them are a fraction.
-        let fraction = self.groups == 2 && self.dots && self.lengths() != [3, 4] && !lead.plus && !lead.bracket;
+        let fraction =
+            self.groups == 2 && self.dots && !matches!(self.lengths(), [3 | 4, 4]) && !lead.plus && !lead.bracket;
         let most = if lead.plus || self.starts_with(b"00") { 15 } else { 12 };
-        !fraction && (fewest..=most).contains(&self.length) && (self.first() >= 2 || first_alone) && self.even()
+        !fraction && (fewest..=most).contains(&self.length) && (self.first() >= 2 || first_alone) && self.nearly_even()
     }
-}
 
-/// Whether the words around say that it is a telephone.
-fn asked(region: &Region<'_>, lead: &Lead, first: usize, count: usize) -> bool {
-    let context = region.context;
-    let plain = count == 1;
-    if behind(region, region.group(first + count - 1).end) {
-        return true;
+    /// The same, but for one group inside.
+    fn nearly_even(&self) -> bool {
+        let rest = self.lengths().get(1..).unwrap_or_default();
+        let single = rest.iter().filter(|length| **length == 1).count();
+        let inside = rest.last() != Some(&1) && self.length > 6 && !self.dots;
+        rest.iter().all(|length| *length <= 8) && (single == 0 || (single == 1 && inside))
     }
-    let other = context.distance(OTHER_NUMBER, lead.start).unwrap_or(usize::MAX);
-    if let Some(distance) = context.distance(PHONE, lead.start) {
-        return distance <= crate::scan::BEFORE && (context.hinted(PHONE) || other > distance);
-    }
-    let numbered = context.near(NUMBER, lead.start, BEHIND) && context.near(WHOSE, lead.start, 40);
-    numbered && other > 40 && (!plain || (9..=11).contains(&region.group(first).len()))
-}
-
-/// Whether the number was called something else just before.
-fn otherwise(region: &Region<'_>, start: usize) -> bool {
-    let context = region.context;
-    let other = context.distance(OTHER_NUMBER, start).unwrap_or(usize::MAX);
-    other <= 16 && context.distance(PHONE, start).is_none_or(|distance| distance > other)
-}
-
-/// A word right behind the number: `555 1234 office`, `-Fax`.
-fn behind(region: &Region<'_>, end: usize) -> bool {
-    let end = extension(region.text, end).unwrap_or(end);
-    let most = end + BEHIND;
-    let bytes = region.text.as_bytes();
-    let Some(start) = (end..end + 4).find(|at| bytes.at(*at).is_ascii_alphabetic()) else { return false };
-    if !bytes.get(end..start).unwrap_or_default().iter().all(|byte| matches!(byte, b' ' | b'-' | b'(' | b',')) {
-        return false;
-    }
-    let stop = (start..most).find(|at| !bytes.at(*at).is_ascii_alphabetic()).unwrap_or(most);
-    let word = region.text.get(start..stop).unwrap_or_default();
-    let gap = start - end;
-    gap > 0
-        && (BEHIND_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
-            || (word.len() > 3 && classes_of(word) & PHONE != 0))
-}
-
-/// A number before a capital is a house number more often than a telephone.
-pub(super) fn before_a_name(region: &Region<'_>, end: usize) -> bool {
-    region.byte(end) == b' ' && region.byte(end + 1).is_ascii_uppercase()
-}
-
-/// Whether an extension begins here: `x123`, `ext. 123`.
-pub(crate) fn has_extension(text: &str, end: usize) -> bool {
-    extension(text, end).is_some()
-}
-
-fn extension(text: &str, end: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = end;
-    while at < end + 2 && matches!(bytes.at(at), b' ' | b',') {
-        at += 1;
-    }
-    let word = ["extension", "ext.", "ext", "x"]
-        .into_iter()
-        .find(|word| text.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word)))?;
-    at += word.len();
-    if word.len() > 1 && matches!(bytes.at(at), b' ' | b':') {
-        at += 1;
-    }
-    let stop = (at..at + 7).find(|place| !bytes.at(*place).is_ascii_digit())?;
-    (stop > at && !bytes.at(stop).is_ascii_alphanumeric()).then_some(stop)
 }

@@ -5,7 +5,7 @@ use super::checksum::uniform;
 use super::phone::before_a_name;
 use crate::kind::Kind;
 use crate::lexicon::class::{ID, ITIN, NUMBER, OTHER_NUMBER, PHONE, SSN};
-use crate::scan::{BEFORE, BEHIND, Digits, Group, Region};
+use crate::scan::{BEFORE, BEHIND, Digits, Group, Peek, Region};
 
 /// Printed in advertisements, and used by nobody.
 const FAKES: &[u64] = &[78_051_120, 219_099_999, 457_555_462, 123_456_789];
@@ -23,10 +23,11 @@ pub(super) fn ssn(region: &Region<'_>, first: usize) -> Option<Taken> {
     let taxed = region.near(ITIN, start);
     // Postal codes have five and four digits, too.
     let told = region.context.near(SSN, start, RIGHT_BEFORE);
+    let telephone = nearer(region, PHONE, SSN, start);
     let count = match lengths {
         [3, 2, 4] if same(region, first) || (told && spaced(region, first)) => 3,
-        [9, ..] if named || taxed || behind(region, first) || zero(region, first) => 1,
-        [3, 6, ..] if (named || taxed) && region.between(first) == "-" => 2,
+        [9, ..] if (named && !telephone) || taxed || behind(region, first) || zero(region, first) => 1,
+        [3, 6, ..] if region.between(first) == "-" && (named || taxed || alone(region, first, 2)) => 2,
         [5, 4, ..] if told && region.between(first) == "-" => 2,
         _ => return None,
     };
@@ -53,14 +54,41 @@ fn zero(region: &Region<'_>, first: usize) -> bool {
     let other = |class| region.context.near(class, start, BEFORE);
     let alone = region.groups.len() == 1
         && !matches!(region.byte(start.wrapping_sub(1)), b'-' | b'#' | b'.' | b':' | b'=' | b'/');
-    alone && region.byte(start) == b'0' && !other(PHONE) && !other(OTHER_NUMBER) && !other(ID) && !other(NUMBER)
+    // Who writes in another script has no such number.
+    let foreign = region.has_around(start, start, |byte| byte >= 0x80);
+    alone
+        && !foreign
+        && region.byte(start) == b'0'
+        && !other(PHONE)
+        && !other(OTHER_NUMBER)
+        && !other(ID)
+        && !other(NUMBER)
+}
+
+/// Whether the last word of a class is nearer than that of another.
+fn nearer(region: &Region<'_>, class: u64, than: u64, start: usize) -> bool {
+    let distance = |class| region.context.distance(class, start).unwrap_or(usize::MAX);
+    distance(class) < distance(than)
+}
+
+/// Whether nothing is said around it, nor by the name of the member: then there is no other number of this form.
+fn alone(region: &Region<'_>, first: usize, count: usize) -> bool {
+    let (start, end) = (region.group(first).start, region.group(first + count - 1).end);
+    let said = [PHONE, OTHER_NUMBER, ID, NUMBER].into_iter().any(|class| region.context.hinted(class));
+    !said && !region.has_around(start, end, |byte| byte.is_ascii_alphabetic() || byte >= 0x80)
 }
 
 /// What it is may be said behind it: `536220001 (SSN)`.
 fn behind(region: &Region<'_>, first: usize) -> bool {
     let end = region.group(first).end;
     let near = region.text.as_bytes().get(end..(end + BEHIND).min(region.text.len())).unwrap_or_default();
-    near.split(|byte| !byte.is_ascii_alphabetic()).any(|word| word.eq_ignore_ascii_case(b"ssn"))
+    let line = near.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    // `ssn:` names what follows it.
+    let place = line.windows(3).position(|word| word.eq_ignore_ascii_case(b"ssn"));
+    place.is_some_and(|at| {
+        let joined = |byte: u8| byte.is_ascii_alphabetic();
+        !joined(line.before(at)) && !joined(line.at(at + 3)) && !matches!(line.at(at + 3), b':' | b'=')
+    })
 }
 
 /// Groups with different separators, each a single one.

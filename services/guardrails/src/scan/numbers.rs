@@ -102,6 +102,14 @@ impl Region<'_> {
     pub(crate) fn near(&self, class: u64, at: usize) -> bool {
         self.context.near(class, at, BEFORE)
     }
+
+    /// Whether some byte shortly before a place or behind another is of a kind.
+    pub(crate) fn has_around(&self, start: usize, end: usize, kind: impl Fn(u8) -> bool) -> bool {
+        let bytes = self.text.as_bytes();
+        let before = bytes.get(start.saturating_sub(BEFORE)..start).unwrap_or_default();
+        let behind = bytes.get(end..(end + BEHIND).min(bytes.len())).unwrap_or_default();
+        before.iter().chain(behind).any(|byte| kind(*byte))
+    }
 }
 
 impl Scan<'_> {

@@ -22,6 +22,7 @@ impl Scan<'_> {
         if self.open(end) && end - start < LONGEST_RUN {
             return None;
         }
+        let (end, flags) = if flags & AT == 0 { (end, flags) } else { self.with_host(start, end, flags)? };
         let end = self.before_key(start, end, flags);
         let special = DIGIT | AT | COLON | PERCENT | EQUALS | DISGUISE | HOOK | HIGH;
         if flags & special == 0 && end - start < SHORTEST_KEY && self.bytes.at(start) != b'-' {
@@ -92,7 +93,6 @@ impl Scan<'_> {
             self.add(start, end, Kind::PrivateKey, "private-key");
             return Some(end);
         }
-        let end = if flags & AT == 0 { end } else { self.host_end(start, end)? };
         let run = self.slice(start, end);
         if flags & COLON != 0 || (flags & DOT != 0 && flags & (SLASH | HOOK) != 0) {
             self.addresses(start, run);
@@ -117,21 +117,30 @@ impl Scan<'_> {
         Some(end)
     }
 
-    /// Where a run ends whose host goes on in a script without spaces: `jane@例え.jp`. `None`: more is needed to tell.
-    fn host_end(&self, start: usize, end: usize) -> Option<usize> {
-        if !matches!(self.bytes.before(end), b'@' | b'.' | b'-') || !is_cjk(self.bytes.at(end)) {
-            return Some(end);
-        }
+    /// A run whose host goes on in a script without spaces: `jane@例え.jp`, with what is joined to it. `None`: more is
+    /// needed to tell.
+    fn with_host(&self, start: usize, mut end: usize, mut flags: u16) -> Option<(usize, u16)> {
         let most = (start + LONGEST_RUN).min(self.bytes.len());
         let in_host = |byte: u8| is(byte, LETTER | DIGIT | HIGH | DOT | DASH);
-        let mut stop = (end..most).find(|at| !in_host(self.bytes.at(*at))).unwrap_or(most);
-        if self.open(stop) && stop - start < LONGEST_RUN {
-            return None;
+        while matches!(self.bytes.before(end), b'@' | b'.' | b'-') && is_cjk(self.bytes.at(end)) {
+            let mut stop = (end..most).find(|at| !in_host(self.bytes.at(*at))).unwrap_or(most);
+            if self.open(stop) && stop - start < LONGEST_RUN {
+                return None;
+            }
+            while !self.text.is_char_boundary(stop) {
+                stop -= 1;
+            }
+            flags |= self.bytes.get(end..stop).unwrap_or_default().iter().fold(0, |all, byte| all | class(*byte));
+            let (next, joined) = self.run_end(stop);
+            if stop <= end || next > most {
+                return Some((stop, flags));
+            }
+            if self.open(next) {
+                return None;
+            }
+            (end, flags) = (next, flags | joined);
         }
-        while !self.text.is_char_boundary(stop) {
-            stop -= 1;
-        }
-        Some(stop)
+        Some((end, flags))
     }
 
     fn addresses(&mut self, start: usize, run: &str) {

@@ -3,8 +3,19 @@
 use pleat_guardrails::{Guard, Policy, Session, Side};
 use serde_json::{Value, json};
 
-const PAGES: &[&str] =
-    &["pii", "secrets", "prompt-injection", "toxicity", "regex", "denylist", "url", "json-schema", "unicode"];
+const PAGES: &[&str] = &[
+    "pii",
+    "secrets",
+    "prompt-injection",
+    "toxicity",
+    "regex",
+    "denylist",
+    "url",
+    "json-schema",
+    "unicode",
+    "max-size",
+    "max-tokens",
+];
 
 /// The rows of the table under `Examples`: a text, and what is found in it.
 fn examples(page: &str) -> Vec<(&str, &str)> {
