@@ -14,7 +14,7 @@ use crate::harness::cluster::{Cluster, Node};
 use crate::harness::fixture;
 use crate::harness::project::signal;
 use crate::options::Scale;
-use crate::row::{Row, grouped};
+use crate::row::{Row, grouped, say};
 
 /// How long tasks may take to become final once nothing is killed any more.
 const SETTLING: Duration = Duration::from_secs(60);
@@ -60,6 +60,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     load.more(BETWEEN, PATIENCE).await;
     let told = load.end().await;
     let judged = judge(&cluster, &told).await;
+    show_gaps(&cluster, &told).await;
     let tried = format!("{nodes} kills of a node and {postgres} of Postgres, {} tasks", grouped(told.tasks.len()));
     vec![
         Row::none("crash.lost", format!("{tried}: acknowledged and gone, or another than sent"), &judged.lost),
@@ -127,6 +128,27 @@ async fn kill_postgres(cluster: &Cluster, load: &Load) -> Duration {
         }
     }
     began.elapsed()
+}
+
+/// What is recorded of streams with a gap: whether something was not written, or not read.
+async fn show_gaps(cluster: &Cluster, told: &Told) {
+    if told.gaps.is_empty() {
+        return;
+    }
+    let mut connection = PgConnection::connect(&cluster.database).await.expect("a connection");
+    for gap in &told.gaps {
+        let hex: String = gap.chars().skip_while(|letter| *letter != '_').skip(1).take(32).collect();
+        let rows: Vec<(i32, String)> = sqlx::query_as(
+            "SELECT seq, at::text || ' ' || body::text FROM task_events WHERE task_id = $1::uuid ORDER BY seq",
+        )
+        .bind(uuid::Uuid::parse_str(&hex).ok())
+        .fetch_all(&mut connection)
+        .await
+        .expect("rows");
+        for (seq, row) in rows {
+            say(&format!("crash: {hex}: {seq} {row}"));
+        }
+    }
 }
 
 #[derive(Default)]

@@ -58,11 +58,15 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     let times = scale.pick(1, 3);
     let mut honest = honest.undisturbed(scale.pick(2, 10)).await;
     let before = Memory::settled(node.process()).await;
-    let mut seen = Seen::default();
+    let (mut seen, mut counted) = (Seen::default(), 0);
     for specimen in &specimens {
         for run in repeated(&node, &hostile, specimen, times).await {
             seen.add(&specimen.name, run);
         }
+        let (longest, calls) = honest.longest(counted);
+        counted = calls;
+        let more = Memory::of(node.process()).since(before) / MEGABYTE;
+        say(&format!("hostile: {}: memory {more:+.0} MB, honest calls at most {longest:?}", specimen.name));
         seen.faults.extend(node.faults().into_iter().map(|fault| format!("{}: {fault}", specimen.name)));
         if !seen.faults.is_empty() {
             break;

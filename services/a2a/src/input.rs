@@ -13,6 +13,8 @@ pub enum Input {
     Value(Raw),
     Message {
         message: Message,
+        /// Its only data part as it was written, so that no digit of it is lost.
+        data: Option<Raw>,
         /// Set when the only data part named the skill: `{"skill", "input"}` gives `input`, any other object that
         /// names a skill gives the rest of itself.
         named: Option<Raw>,
@@ -23,7 +25,7 @@ impl Input {
     /// The input of a new task, and the message it came in (none when the input says it all).
     pub fn into_call(self, schema: Option<&Value>) -> Result<(Raw, Option<Message>), NoInput> {
         match self {
-            Self::Message { message, named: Some(value) } => Ok((value, Some(message))),
+            Self::Message { message, named: Some(value), .. } => Ok((value, Some(message))),
             other => other.into_answer(schema),
         }
     }
@@ -32,6 +34,7 @@ impl Input {
     pub fn into_answer(self, schema: Option<&Value>) -> Result<(Raw, Option<Message>), NoInput> {
         match self {
             Self::Value(value) => Ok((value, None)),
+            Self::Message { message, data: Some(value), .. } => Ok((value, Some(message))),
             Self::Message { message, .. } => Ok((input_from_message(&message, schema)?, Some(message))),
         }
     }

@@ -72,6 +72,7 @@ impl Engine {
             tenant: tenant.id,
             task: Arc::clone(&task),
             change: Change::Insert,
+            held: None,
             events: Vec::new(),
             logs: Vec::new(),
             log_seq: 0,

@@ -350,7 +350,13 @@ impl Run {
     async fn finish(&mut self, report: CallReport, change: Change) -> Result<Arc<Task>, EngineError> {
         let used = Used::of(&report);
         let interrupted = self.live.interrupted();
-        if let (Err(Stop::Canceled), Some(Interrupt::Fenced | Interrupt::HandedBack)) = (&report.result, interrupted) {
+        // What a node that lost its lease has finished may be begun again by now, and some of its events are missing.
+        let is_lost = match interrupted {
+            Some(Interrupt::Fenced) => true,
+            Some(Interrupt::HandedBack) => matches!(report.result, Err(Stop::Canceled)),
+            _ => false,
+        };
+        if is_lost {
             self.engine.keep_findings(self.watch.as_ref(), &self.circumstances());
             return Err(EngineError::OutOfTouch);
         }
@@ -453,7 +459,8 @@ impl Run {
         }
         let once = self.once.clone().filter(|_| matches!(change, Change::Insert | Change::Resume));
         let push = self.push.take().filter(|_| change == Change::Insert);
-        Commit { tenant: self.tenant.id, task, change, events, logs, log_seq: self.log_seq, once, push }
+        let held = Some(self.live.epoch).filter(|_| matches!(change, Change::Update | Change::Append));
+        Commit { tenant: self.tenant.id, task, change, held, events, logs, log_seq: self.log_seq, once, push }
     }
 
     /// A task's first record of this turn, which can be refused to who waits for it. Nobody waits for a step: what has

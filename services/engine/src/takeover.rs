@@ -205,6 +205,7 @@ impl Engine {
             tenant: claimed.tenant,
             task: Arc::clone(&task),
             change: Change::Update,
+            held: None,
             events,
             logs: Vec::new(),
             log_seq: 0,

@@ -21,10 +21,11 @@ use tokio::sync::{OnceCell, Semaphore};
 
 use self::line::Line;
 use self::protocol::{Fault, Job, Kept, Own, Request};
-use self::spent::{Metered, Spent};
+use self::spent::{Metered, Spent, starving};
 use crate::config::CompileLimits;
 use crate::error::PrepareError;
 use crate::gate::Party;
+use crate::guests::all_but_one;
 use crate::source::{Language, Source};
 use crate::text;
 
@@ -149,7 +150,9 @@ impl Compiler {
                 (None, Some(self.background.acquire().await.map_err(|_| broken("the compiler is closed"))?))
             }
         };
-        let child = self.spawn()?;
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        // What the platform compiles for itself it compiles at its first start, when there is nobody to be felt by.
+        let threads = if purpose == Purpose::Own { processors } else { all_but_one(processors) };
         // Nobody waits in the background, and to get little of a busy machine is what it is for.
         let patience = match purpose {
             Purpose::Background => Duration::MAX,
@@ -159,28 +162,37 @@ impl Compiler {
             Purpose::Deploy(party) => Some((&self.spent, party)),
             _ => None,
         };
-        if purpose == Purpose::Background {
-            give_way(&child, self.limits.background_nice);
-        }
-        let mut metered = Metered::new(child, payer);
-        let request = Request::new(job, bytes.len(), &self.limits);
-        match tokio::time::timeout(patience, converse(&mut metered, &request, bytes)).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                metered.note();
-                // Dropping the child would kill it too; waiting makes sure that nothing of it is left.
-                let _ = metered.child.kill().await;
-                Err(PrepareError::Starved)
+        let idle = matches!(purpose, Purpose::Deploy(_) | Purpose::Background);
+        let mut request = Request::new(job, bytes.len(), &self.limits, idle);
+        loop {
+            let child = self.spawn(threads)?;
+            if purpose == Purpose::Background {
+                give_way(&child, self.limits.background_nice);
             }
+            let (may_starve, process) = (purpose == Purpose::Background || !request.idle, child.id());
+            let mut metered = Metered::new(child, payer);
+            tokio::select! {
+                biased;
+                answer = converse(&mut metered, &request, bytes) => return answer,
+                () = tokio::time::sleep(patience) => {
+                    metered.kill().await;
+                    return Err(PrepareError::Starved);
+                }
+                // On a machine that is never idle it would never end: it begins again, and is felt a little.
+                () = starving(process), if !may_starve => metered.kill().await,
+            }
+            request.idle = false;
         }
     }
 
-    fn spawn(&self) -> Result<Child, PrepareError> {
+    fn spawn(&self, threads: usize) -> Result<Child, PrepareError> {
         let (program, arguments) = self.command.split_first().ok_or_else(|| broken("no compiler is configured"))?;
         Command::new(program)
             .args(arguments)
             // Nothing of ours, no key and no address, is within reach of what compiles tenants' code.
             .env_clear()
+            // Of the compiler's own pool.
+            .env("RAYON_NUM_THREADS", threads.to_string())
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

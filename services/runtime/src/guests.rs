@@ -1,7 +1,8 @@
 //! The threads guests run on: never the ones that do input and output, so that a spinning guest is not felt there.
 //!
 //! Two sets of them, one for each lane (see `pace`). Those of the slow lane have a low priority in the system's eyes:
-//! they use what is idle, and are put aside for everybody else's threads, the database's included.
+//! they use what is idle, and are put aside for everybody else's threads, the database's included. The system may take
+//! milliseconds to put a thread aside, though, so that one processor is left without them.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub(crate) struct Guests {
 impl Guests {
     pub(crate) fn start(workers: usize) -> std::io::Result<Self> {
         let quick = threads(workers, "pleat-guest").build()?;
-        let slow = threads(workers, "pleat-guest-slow").on_thread_start(step_back).build()?;
+        let slow = threads(all_but_one(workers), "pleat-guest-slow").on_thread_start(step_back).build()?;
         let (quick_handle, slow_handle) = (quick.handle().clone(), slow.handle().clone());
         // The slow ones end first: they may still wait for timers of the quick ones.
         Ok(Self { quick: quick_handle, slow: slow_handle, runtimes: Mutex::new(vec![slow, quick]) })
@@ -48,6 +49,11 @@ impl Guests {
     fn take(&self) -> Vec<Runtime> {
         std::mem::take(&mut *self.runtimes.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// How many of them long work may have.
+pub(crate) const fn all_but_one(processors: usize) -> usize {
+    if processors > 1 { processors - 1 } else { 1 }
 }
 
 fn threads(workers: usize, name: &str) -> Builder {

@@ -13,6 +13,7 @@ use std::task::{Poll, ready};
 use std::time::Duration;
 
 use crate::gate::{Gate, Party, Turn};
+use crate::guests::all_but_one;
 use crate::meter::Meter;
 
 /// CPU time that a call has in the quick lane: a hundred times what a small one needs.
@@ -28,8 +29,8 @@ pub(crate) struct Lanes {
 impl Lanes {
     /// As many at once as there are threads: who waits at the gate waits in turn, who waits for a thread does not.
     pub(crate) fn new(workers: usize) -> Self {
-        let tickets = u32::try_from(workers).unwrap_or(u32::MAX);
-        Self { quick: Gate::new(tickets), slow: Gate::new(tickets), busy: Arc::default() }
+        let gate = |threads| Gate::new(u32::try_from(threads).unwrap_or(u32::MAX));
+        Self { quick: gate(workers), slow: gate(all_but_one(workers)), busy: Arc::default() }
     }
 
     /// Set whenever a call has been interrupted that wants to go on.

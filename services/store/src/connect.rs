@@ -56,6 +56,11 @@ pub(crate) async fn pool(options: &PgConnectOptions, role: Role, size: u32) -> R
                 Ok(true)
             })
         })
+        .after_release(|connection, _| {
+            // A source or an artefact may have passed: what has grown for it would be kept for as long as the connection.
+            connection.shrink_buffers();
+            Box::pin(async { Ok(true) })
+        })
         .after_connect(move |connection, _| {
             Box::pin(async move { sqlx::raw_sql(role.session()).execute(connection).await.map(drop) })
         })

@@ -41,6 +41,9 @@ pub struct Commit {
     /// The task as it is after this step.
     pub task: Arc<Task>,
     pub change: Change,
+    /// The epoch under which this node took the task, where it goes on with one that it holds. Under a later one the task
+    /// may have been taken anew, by this very node: what still comes from before is fenced.
+    pub held: Option<i64>,
     pub events: Vec<Event>,
     /// One log row, if there are lines.
     pub logs: Vec<LogLine>,

@@ -63,6 +63,12 @@ impl Honest {
         self
     }
 
+    /// The longest of the calls since the first `from`, and how many there are by now.
+    pub fn longest(&self, from: usize) -> (Duration, usize) {
+        let waits = self.waits.lock().expect("whole");
+        (waits.served.iter().skip(from).max().copied().unwrap_or_default(), waits.served.len())
+    }
+
     /// What has been felt since.
     pub async fn felt(&mut self) -> Felt {
         let refused = std::mem::take(&mut self.waits.lock().expect("whole").refused);

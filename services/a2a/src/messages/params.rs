@@ -97,7 +97,7 @@ impl SendParams {
         addressed.message.request = RequestNotes::new(fields.map("metadata")?, wishes.output_modes);
         Ok(Self {
             skill: skill.or(name),
-            input: Input::Message { message: addressed.message, named: value },
+            input: Input::Message { message: addressed.message, data: addressed.data, named: value },
             task: addressed.task,
             context: addressed.context,
             history_length: wishes.history_length,

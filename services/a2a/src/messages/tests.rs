@@ -202,3 +202,27 @@ fn details_say_the_field_or_the_reason() {
                 "metadata": { "limit": "requests_per_minute", "most": "60" } })
     );
 }
+
+#[test]
+fn the_only_data_part_is_the_input_as_it_was_written() {
+    let digits = "12345678901234567890.123456789012345678901";
+    let input = |parts: String| {
+        let params = format!(r#"{{"message":{{"messageId":"m","role":"ROLE_USER","parts":{parts}}}}}"#);
+        let params = json::checked(params).unwrap();
+        let Ok(Call::Send(params)) = Call::read(Dialect::V1, Operation::Send, Some(&params)) else { panic!() };
+        params.input.into_call(None).map(|(input, _)| input.get().to_owned())
+    };
+    let data = format!(r#"{{"n": {digits}}}"#);
+    assert_eq!(input(format!(r#"[{{"text":"see"}},{{"data":{data}}}]"#)), Ok(data.clone()));
+    assert_eq!(input(r#"[{"data":null}]"#.to_owned()), Ok("null".to_owned()));
+    assert!(input(format!(r#"[{{"data":{data}}},{{"data":1}}]"#)).is_err());
+}
+
+#[test]
+fn what_is_wrapped_in_a_data_part_is_the_input() {
+    let part = json!({ "kind": "data", "data": { "value": 5 }, "metadata": { "data_part_compat": true } });
+    let params = json!({ "message": { "kind": "message", "messageId": "m", "role": "user", "parts": [part] } });
+    let Ok(Call::Send(params)) = Call::read(Dialect::V03, Operation::Send, Some(&json::raw(&params))) else { panic!() };
+    let (input, _) = params.input.into_call(None).unwrap();
+    assert_eq!(input.get(), "5");
+}

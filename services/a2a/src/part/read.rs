@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use pleat_domain::content::{Block, EmbeddedResource};
+use pleat_domain::json::Raw;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -21,27 +22,41 @@ pub(crate) enum Form {
     Member,
 }
 
+/// The parts of a message.
+pub(crate) struct Parts {
+    pub blocks: Vec<Block>,
+    /// The only data part as it was written: a number of many digits is a rounded one in its block.
+    pub data: Option<Raw>,
+}
+
 /// All parts of a message; there must be one.
-pub(crate) fn all(parts: &RawValue, pointer: &str, form: Form) -> Result<Vec<Block>, InvalidParams> {
+pub(crate) fn all(parts: &RawValue, pointer: &str, form: Form) -> Result<Parts, InvalidParams> {
     let parts: Vec<&RawValue> =
         serde_json::from_str(parts.get()).map_err(|_| InvalidParams::new("`parts` must be an array", pointer))?;
     if parts.is_empty() {
         return Err(InvalidParams::new("`parts` must have at least one part", pointer));
     }
-    let read = |(index, part): (usize, &RawValue)| {
-        let fields = Fields::read(part, "part", format!("{pointer}/{index}"))?;
-        let given = match form {
-            Form::Type => tagged(&fields, if fields.get("type").is_none() { "kind" } else { "type" }, "type"),
-            Form::Kind => tagged(&fields, "kind", "kind"),
-            Form::Member => untagged(&fields),
-        };
-        Ok(given?.into_block(index))
-    };
-    parts.into_iter().enumerate().map(read).collect()
+    let read = |(index, part)| one(part, format!("{pointer}/{index}"), form);
+    let given: Vec<Given<'_>> = parts.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    let mut data = given.iter().filter(|given| matches!(given.body, Body::Data(_)));
+    let data = data.next().filter(|_| data.next().is_none()).and_then(|given| given.written);
+    let data = data.map(ToOwned::to_owned);
+    Ok(Parts { blocks: given.into_iter().enumerate().map(|(index, given)| given.into_block(index)).collect(), data })
 }
 
-struct Given {
+fn one(part: &RawValue, pointer: String, form: Form) -> Result<Given<'_>, InvalidParams> {
+    let fields = Fields::read(part, "part", pointer)?;
+    match form {
+        Form::Type => tagged(&fields, if fields.get("type").is_none() { "kind" } else { "type" }, "type"),
+        Form::Kind => tagged(&fields, "kind", "kind"),
+        Form::Member => untagged(&fields),
+    }
+}
+
+struct Given<'a> {
     body: Body,
+    /// Data as they were written, where they were not wrapped.
+    written: Option<&'a RawValue>,
     name: Option<String>,
     media_type: Option<String>,
     metadata: Option<Map<String, Value>>,
@@ -55,7 +70,7 @@ enum Body {
 }
 
 /// `tag` is where the kind is looked for, `expected` what the fault calls it when it is nowhere.
-fn tagged(fields: &Fields<'_>, tag: &str, expected: &str) -> Result<Given, InvalidParams> {
+fn tagged<'a>(fields: &Fields<'a>, tag: &str, expected: &str) -> Result<Given<'a>, InvalidParams> {
     let kind = match fields.get(tag) {
         Some(_) => fields.required_string(tag)?,
         None => fields.required_string(expected)?,
@@ -63,7 +78,7 @@ fn tagged(fields: &Fields<'_>, tag: &str, expected: &str) -> Result<Given, Inval
     let metadata = metadata(fields)?;
     match kind.as_str() {
         "text" => Ok(Given::new(Body::Text(fields.required_string("text")?), metadata)),
-        "data" => Ok(unwrapped(data(fields)?, metadata)),
+        "data" => Ok(unwrapped(fields.present("data"), data(fields)?, metadata)),
         "file" => {
             let missing = || fields.invalid("file", "is missing; it must be an object");
             file(&fields.object("file")?.ok_or_else(missing)?, metadata)
@@ -72,7 +87,7 @@ fn tagged(fields: &Fields<'_>, tag: &str, expected: &str) -> Result<Given, Inval
     }
 }
 
-fn file(file: &Fields<'_>, metadata: Option<Map<String, Value>>) -> Result<Given, InvalidParams> {
+fn file<'a>(file: &Fields<'_>, metadata: Option<Map<String, Value>>) -> Result<Given<'a>, InvalidParams> {
     let (name, media_type) = (file.string("name")?, file.string("mimeType")?);
     let body = match (file.string("bytes")?, file.string("uri")?) {
         (Some(_), Some(_)) => return Err(file.invalid("uri", "and `bytes` exclude each other; send one of them")),
@@ -80,10 +95,10 @@ fn file(file: &Fields<'_>, metadata: Option<Map<String, Value>>) -> Result<Given
         (None, Some(uri)) => link(file, "uri", uri)?,
         (Some(bytes), None) => self::bytes(file, "bytes", bytes)?,
     };
-    Ok(Given { body, name, media_type, metadata })
+    Ok(Given { body, written: None, name, media_type, metadata })
 }
 
-fn untagged(fields: &Fields<'_>) -> Result<Given, InvalidParams> {
+fn untagged<'a>(fields: &Fields<'a>) -> Result<Given<'a>, InvalidParams> {
     let members: Vec<&str> = ["text", "raw", "url"].into_iter().filter(|name| fields.get(name).is_some()).collect();
     let has_data = fields.present("data").is_some();
     let body = match (members.as_slice(), has_data) {
@@ -97,7 +112,8 @@ fn untagged(fields: &Fields<'_>) -> Result<Given, InvalidParams> {
     // In ProtoJSON, what is empty is not there.
     let name = fields.string("filename")?.filter(|name| !name.is_empty());
     let media_type = fields.string("mediaType")?.filter(|name| !name.is_empty());
-    Ok(Given { body, name, media_type, metadata: metadata(fields)? })
+    let written = fields.present("data").filter(|_| has_data);
+    Ok(Given { body, written, name, media_type, metadata: metadata(fields)? })
 }
 
 /// What says nothing is not there.
@@ -124,7 +140,7 @@ fn bytes(fields: &Fields<'_>, name: &str, text: String) -> Result<Body, InvalidP
 }
 
 /// A value that is no object comes in one that is marked.
-fn unwrapped(data: Value, metadata: Option<Map<String, Value>>) -> Given {
+fn unwrapped<'a>(written: Option<&'a RawValue>, data: Value, metadata: Option<Map<String, Value>>) -> Given<'a> {
     let marked = metadata.as_ref().is_some_and(|metadata| metadata.get(WRAPPED) == Some(&Value::Bool(true)));
     match data {
         Value::Object(mut object) if marked && object.len() == 1 && object.contains_key("value") => {
@@ -133,17 +149,17 @@ fn unwrapped(data: Value, metadata: Option<Map<String, Value>>) -> Given {
             metadata.remove(WRAPPED);
             Given::new(Body::Data(value), Some(metadata).filter(|metadata| !metadata.is_empty()))
         }
-        data => Given::new(Body::Data(data), metadata),
+        data => Given { written, ..Given::new(Body::Data(data), metadata) },
     }
 }
 
-impl Given {
+impl Given<'_> {
     const fn new(body: Body, metadata: Option<Map<String, Value>>) -> Self {
-        Self { body, name: None, media_type: None, metadata }
+        Self { body, written: None, name: None, media_type: None, metadata }
     }
 
     fn into_block(self, index: usize) -> Block {
-        let Self { body, name, media_type, metadata } = self;
+        let Self { body, name, media_type, metadata, written: _ } = self;
         let mut extra = Map::new();
         extra.extend(metadata.map(|metadata| (META.to_owned(), Value::Object(metadata))));
         match body {

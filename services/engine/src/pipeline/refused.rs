@@ -44,6 +44,7 @@ impl Driver {
             tenant: self.tenant.id,
             task: Arc::clone(&task),
             change: Change::Step,
+            held: None,
             events: Vec::new(),
             logs: Vec::new(),
             log_seq: 0,

@@ -97,6 +97,7 @@ impl Engine {
                 tenant: tenant.id,
                 task: Arc::clone(copy),
                 change: Change::Insert,
+                held: None,
                 events: Vec::new(),
                 logs: Vec::new(),
                 log_seq: 0,

@@ -13,9 +13,12 @@ use super::server::Server;
 
 const EVERY: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Between tries of a server that does not come back.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Before one that came back, and was soon lost again, is brought back once more.
+const SHORT_PAUSE: Duration = Duration::from_secs(1);
 /// Up for this long, the next loss is a new one and is answered at once.
-const STEADY: Duration = Duration::from_secs(60);
+const STEADY: Duration = Duration::from_secs(10);
 
 /// Watches until cancelled, and gives the server back so that it can be stopped.
 pub(super) async fn watch(mut server: Server, mut connection: PgConnection, cancel: CancellationToken) -> Server {
@@ -35,7 +38,8 @@ pub(super) async fn watch(mut server: Server, mut connection: PgConnection, canc
                 () = cancel.cancelled() => return server,
                 brought_back = bring_back(&mut server, pause) => brought_back,
             };
-            pause = (pause * 2).clamp(Duration::from_millis(200), LONGEST_PAUSE);
+            let longest = if brought_back.is_some() { SHORT_PAUSE } else { LONGEST_PAUSE };
+            pause = (pause * 2).clamp(Duration::from_millis(200), longest);
             if let Some(again) = brought_back {
                 connection = again;
                 since = Instant::now();

@@ -17,8 +17,9 @@ type Prepared<'a> = Query<'a, Postgres, PgArguments>;
 
 /// Which parts of the statement these commits need.
 pub(super) fn shape<'a>(commits: impl Iterator<Item = &'a Encoded>) -> Shape {
-    let mut shape = Shape::default();
+    let mut shape = Shape { bare: true, ..Shape::default() };
     for commit in commits {
+        shape.bare &= commit.is_bare();
         match commit.commit.change {
             Change::Insert => {
                 shape.inserts = true;
@@ -44,7 +45,8 @@ pub(super) fn bind<'a>(
     oldest: Uuid,
     shape: Shape,
 ) -> Prepared<'a> {
-    let query = bind_tasks(query, commits).bind(lease.node).bind(lease.epoch);
+    let query = if shape.is_bare() { bind_bare(query, commits) } else { bind_tasks(query, commits) };
+    let query = query.bind(lease.node).bind(lease.epoch);
     if shape.is_plain() {
         return query;
     }
@@ -57,6 +59,25 @@ pub(super) fn bind<'a>(
     let query = bind_logs(bind_events(query, commits), commits);
     let query = if shape.keys || shape.pushes { bind_keys(query, commits) } else { query };
     if shape.pushes { bind_pushes(query, commits) } else { query }
+}
+
+fn bind_bare<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {
+    query
+        .bind(column(commits, |commit| commit.commit.tenant.as_uuid()))
+        .bind(column(commits, Encoded::id))
+        .bind(texts(commits, |commit| commit.task().skill.as_ref().map(SkillName::as_str)))
+        .bind(column(commits, |commit| commit.task().version))
+        .bind(texts(commits, |commit| commit.context.as_deref()))
+        .bind(texts(commits, |commit| Some(commit.task().caller.as_str())))
+        .bind(texts(commits, |commit| Some(commit.task().door.as_str())))
+        .bind(column(commits, |commit| commit.task().state.to_code()))
+        .bind(texts(commits, Encoded::input))
+        .bind(texts(commits, |commit| commit.history.as_deref()))
+        .bind(texts(commits, |commit| commit.artifacts.as_deref()))
+        .bind(column(commits, |commit| commit.task().cpu_us))
+        .bind(column(commits, |commit| commit.task().wall_us))
+        .bind(column(commits, |commit| commit.task().created_at))
+        .bind(column(commits, |commit| commit.task().updated_at))
 }
 
 fn bind_tasks<'a>(query: Prepared<'a>, commits: &[&Encoded]) -> Prepared<'a> {

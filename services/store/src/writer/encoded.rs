@@ -1,6 +1,6 @@
 //! A commit in the form in which it is sent: made in the caller's task, so that writers only copy.
 
-use pleat_domain::{Task, json};
+use pleat_domain::Task;
 use uuid::Uuid;
 
 use crate::writer::{Change, Commit};
@@ -52,6 +52,14 @@ impl Encoded {
         self.commit.task.id.as_uuid()
     }
 
+    /// A finished task of the common kind: called from outside, by no name of the caller's, once, and ended well.
+    pub(super) fn is_bare(&self) -> bool {
+        let task = self.task();
+        let origin = task.parent.is_none() && task.step.is_none() && task.alias.is_none();
+        let ending = [&self.failure, &self.ask, &self.run, &self.guard].into_iter().all(Option::is_none);
+        origin && ending && (task.attempt, task.turn, task.last_seq) == (1, 1, 0)
+    }
+
     /// What `handle` got never changes within a turn.
     pub(super) fn input(&self) -> Option<&str> {
         matches!(self.commit.change, Change::Insert | Change::Step | Change::Resume)
@@ -67,5 +75,6 @@ impl Encoded {
 }
 
 fn text<T: serde::Serialize + ?Sized>(value: &T) -> String {
-    Box::<str>::from(json::raw(value)).into()
+    // As with `json::raw`, what is ours can always be written.
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use time::OffsetDateTime;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::connect::{self, Role};
 use crate::error::{Kind, StoreError};
-use crate::node::Lease;
+use crate::node::{Epoch, Lease};
 use crate::partitions;
 use crate::wake::Bell;
 use crate::writer::batch::{bind, integer, shape};
@@ -21,6 +21,8 @@ use crate::writer::{Change, Operation, Written};
 
 /// Longer than the server's own statement time-out: only a dead network gets here.
 const ANSWER: Duration = Duration::from_secs(40);
+/// After a batch of this size a connection gives back what has grown for it.
+const LARGE: usize = 1024 * 1024;
 /// How long a database that is away is waited for; it may be restarting after a crash.
 const RECONNECT: Duration = Duration::from_secs(10);
 const RECONNECT_STEP: Duration = Duration::from_millis(100);
@@ -56,11 +58,32 @@ impl Flusher {
 
     /// Every operation is answered when this returns.
     pub(super) async fn flush(&mut self, batch: Vec<Operation>) {
+        let bytes: usize = batch.iter().map(|operation| operation.encoded.bytes).sum();
+        self.write_all(batch).await;
+        if bytes > LARGE
+            && let Some(connection) = &mut self.connection
+        {
+            connection.shrink_buffers();
+        }
+    }
+
+    async fn write_all(&mut self, batch: Vec<Operation>) {
         // Whether an earlier try may have taken effect, and whether missing partitions were made.
         let (mut unsure, mut partitioned) = (false, false);
         let mut parts = vec![batch];
-        while let Some(mut part) = parts.pop() {
-            let error = match self.write(&part).await {
+        while let Some(part) = parts.pop() {
+            let reached = self.connected().await.map(drop);
+            // After that: while the database was away, the lease may have lapsed.
+            let lease = self.lease.current();
+            let mut part = still_held(part, lease);
+            if part.is_empty() {
+                continue;
+            }
+            let written = match reached {
+                Ok(()) => self.write(&part, lease).await,
+                Err(error) => Err(error),
+            };
+            let error = match written {
                 Ok(settled) => {
                     self.answer(part, &settled, unsure).await;
                     continue;
@@ -90,11 +113,10 @@ impl Flusher {
     }
 
     /// The statement is its own transaction.
-    async fn write(&mut self, part: &[Operation]) -> Result<Settled, sqlx::Error> {
+    async fn write(&mut self, part: &[Operation], lease: Epoch) -> Result<Settled, sqlx::Error> {
         let commits: Vec<&Encoded> = part.iter().map(|operation| &operation.encoded).collect();
         let shape = shape(commits.iter().copied());
         let oldest = partitions::bound(OffsetDateTime::now_utc() - self.retention);
-        let lease = self.lease.current();
         let connection = self.connected().await?;
         let query = bind(sqlx::query(AssertSqlSafe(shape.sql())), &commits, lease, oldest, shape);
         if shape.is_plain() {
@@ -204,6 +226,16 @@ impl Flusher {
             let _ = operation.reply.send(outcome);
         }
     }
+}
+
+/// Without what was begun under another epoch, which is answered.
+fn still_held(part: Vec<Operation>, lease: Epoch) -> Vec<Operation> {
+    let is_held = |operation: &Operation| operation.encoded.commit.held.is_none_or(|epoch| epoch == lease.epoch);
+    let (held, stale): (Vec<_>, Vec<_>) = part.into_iter().partition(is_held);
+    for operation in stale {
+        let _ = operation.reply.send(Ok(Written::Fenced));
+    }
+    held
 }
 
 fn timed_out() -> sqlx::Error {

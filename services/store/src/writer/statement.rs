@@ -16,6 +16,8 @@ pub(super) struct Shape {
     pub(super) appends: bool,
     pub(super) events: bool,
     pub(super) logs: bool,
+    /// Nothing but what every finished task has.
+    pub(super) bare: bool,
 }
 
 impl Shape {
@@ -30,8 +32,16 @@ impl Shape {
             || self.logs)
     }
 
+    /// The plain one with fewer columns: each of them is an array that is taken apart.
+    pub(super) const fn is_bare(self) -> bool {
+        self.bare && self.is_plain()
+    }
+
     /// Answers the ids of the tasks whose step was taken; the plain one only how many.
     pub(super) fn sql(self) -> String {
+        if self.is_bare() {
+            return format!("{BARE} {IF_NEW}");
+        }
         if self.is_plain() {
             return format!("{INSERT} FROM {TASKS} {IF_NEW}");
         }
@@ -82,6 +92,16 @@ impl Shape {
         sql
     }
 }
+
+const BARE: &str = "\
+INSERT INTO tasks (tenant_id, id, skill, version, context_id, caller, door, state, input, history, artifacts, attempt, \
+turn, last_seq, cpu_us, wall_us, created_at, updated_at, lease_owner, lease_epoch) \
+SELECT u.tenant_id, u.id, u.skill, u.version, u.context_id, u.caller, u.door, u.state, u.input::json, u.history::json, \
+u.artifacts::json, 1, 1, 0, u.cpu_us, u.wall_us, u.created_at, u.updated_at, $16::uuid, $17::bigint \
+FROM UNNEST($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::smallint[], \
+$9::text[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::timestamptz[], $15::timestamptz[]) \
+AS u(tenant_id, id, skill, version, context_id, caller, door, state, input, history, artifacts, cpu_us, wall_us, \
+created_at, updated_at)";
 
 const INSERT: &str = "\
 INSERT INTO tasks (tenant_id, id, skill, version, context_id, parent_id, caller, door, alias, state, failure, ask, input, \

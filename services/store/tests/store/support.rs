@@ -162,6 +162,7 @@ pub fn plain(tenant: &Tenant, task: &Task, change: Change) -> Commit {
         tenant: tenant.id,
         task: Arc::new(task.clone()),
         change,
+        held: None,
         events: Vec::new(),
         logs: Vec::new(),
         log_seq: 0,

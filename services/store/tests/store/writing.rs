@@ -2,7 +2,7 @@
 
 use pleat_domain::task::Ask;
 use pleat_domain::{Block, ContextId, Failure, Message, Reason, Task, TaskId, TaskState};
-use pleat_store::{Change, StoreError, Written};
+use pleat_store::{Change, Commit, StoreError, Written};
 
 use crate::support::{Fixture, caller, plain, raw, running, spelled, step, task, then, told};
 
@@ -184,4 +184,21 @@ async fn a_task_without_a_skill_gets_one_with_its_first_turn() {
     assert_eq!(written, Written::Done);
     let read = handle.task(asking.id, None).await.unwrap().unwrap();
     assert_eq!((read.skill, read.version, read.turn), (task().skill, 2, 1));
+}
+
+#[tokio::test]
+async fn what_was_begun_under_another_epoch_is_fenced() {
+    let fixture = Fixture::new().await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let (writer, task) = (fixture.store.writer(), running());
+    writer.commit(step(&tenant, &task, Change::Insert)).await.unwrap();
+    let next = then(&task, TaskState::Completed);
+    for change in [Change::Append, Change::Update] {
+        let stale = Commit { held: Some(fixture.store.epoch() - 1), ..step(&tenant, &next, change) };
+        assert_eq!(writer.commit(stale).await.unwrap(), Written::Fenced, "{change:?}");
+    }
+    assert_eq!(told(&handle, task.id).await, [(1, Some(TaskState::Working))]);
+    let held = Commit { held: Some(fixture.store.epoch()), ..step(&tenant, &next, Change::Update) };
+    assert_eq!(writer.commit(held).await.unwrap(), Written::Done);
+    assert_eq!(told(&handle, task.id).await.len(), 2);
 }

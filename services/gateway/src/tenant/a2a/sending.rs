@@ -165,7 +165,7 @@ async fn chosen(
     let skill = catalog.choose(&principal, Some(&name))?;
     let (brought, message) = match sending.input {
         Input::Value(value) => (None, plain_message(&task, &value)),
-        Input::Message { message, named } => (named.filter(|value| value.get() != "{}"), message),
+        Input::Message { message, named, .. } => (named.filter(|value| value.get() != "{}"), message),
     };
     let schema = skill.skill().manifest.input.as_ref();
     let asked = task.history.iter().find(|message| message.role == Role::User);
