@@ -84,6 +84,18 @@ pub(crate) enum Interrupt {
     TimedOut,
 }
 
+impl Interrupt {
+    /// Whether the end of the call is no longer this node's to record. What a node that lost its lease has finished may
+    /// have begun again elsewhere, and some of its events are missing.
+    pub(crate) const fn loses(self, stopped: bool) -> bool {
+        match self {
+            Self::Fenced => true,
+            Self::HandedBack => stopped,
+            _ => false,
+        }
+    }
+}
+
 /// Whether what is stopped with its node may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Again {

@@ -350,13 +350,8 @@ impl Run {
     async fn finish(&mut self, report: CallReport, change: Change) -> Result<Arc<Task>, EngineError> {
         let used = Used::of(&report);
         let interrupted = self.live.interrupted();
-        // What a node that lost its lease has finished may be begun again by now, and some of its events are missing.
-        let is_lost = match interrupted {
-            Some(Interrupt::Fenced) => true,
-            Some(Interrupt::HandedBack) => matches!(report.result, Err(Stop::Canceled)),
-            _ => false,
-        };
-        if is_lost {
+        let stopped = matches!(report.result, Err(Stop::Canceled));
+        if interrupted.is_some_and(|cause| cause.loses(stopped)) {
             self.engine.keep_findings(self.watch.as_ref(), &self.circumstances());
             return Err(EngineError::OutOfTouch);
         }

@@ -33,9 +33,10 @@ pub(super) fn read(params: &Fields<'_>, dialect: Dialect) -> Result<Addressed, I
         fields.invalid("role", &format!("must be `{user}` or `{agent}`"))
     })?;
     let parts = fields.get("parts").ok_or_else(|| fields.invalid("parts", "is missing; it must be an array"))?;
+    let message_id = message_id.ok_or_else(|| fields.invalid("messageId", "is missing; it must be a string"))?;
     let parts = read::all(parts, &fields.pointer_to("parts"), dialect.form())?;
     let message = Message {
-        message_id: message_id.ok_or_else(|| fields.invalid("messageId", "is missing; it must be a string"))?,
+        message_id,
         role,
         source: Source::A2aExternal,
         content: parts.blocks,
