@@ -14,7 +14,7 @@ pub(super) enum Sent<'a> {
     /// The input itself.
     Value(&'a RawValue),
     Message {
-        message: Message,
+        message: Box<Message>,
         /// Its only data part, as it was written.
         data: Option<Raw>,
         /// What the message's metadata names.
@@ -72,7 +72,7 @@ fn read_message<'a>(fields: &Fields<'_>, parts: &RawValue) -> Result<Sent<'a>, I
         extensions: Vec::new(),
         request: None,
     };
-    Ok(Sent::Message { message, data: parts.data, skill })
+    Ok(Sent::Message { message: Box::new(message), data: parts.data, skill })
 }
 
 fn fresh_id() -> String {

@@ -41,7 +41,7 @@ impl SendParams {
                 let named = if skill.is_none() { skill::named_by_data(&message) } else { None };
                 let (name, value) = named.unzip();
                 skill = skill.or(name);
-                Input::Message { message, data, named: value }
+                Input::Message { message: *message, data, named: value }
             }
         };
         Ok(Self {
