@@ -1,13 +1,18 @@
 //! The threads guests run on: never the ones that do input and output, so that a spinning guest is not felt there.
 //!
-//! Two sets of them, one for each lane (see `pace`). Those of the slow lane have a low priority in the system's eyes:
-//! they use what is idle, and are put aside for everybody else's threads, the database's included. The system may take
-//! milliseconds to put a thread aside, though, so that one processor is left without them.
+//! A set of them for each lane (see `pace`). Those of the slow lane are run only where nobody else wants to run, and put
+//! aside at once for everybody else's threads, the database's included. Those of the steady lane have a low priority: the
+//! system gives them their part, and may take milliseconds to put them aside, so that one processor is left without them.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use thread_priority::{
+    NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
+};
 use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::pace::Lane;
 
 /// How long threads may take to end.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -18,24 +23,31 @@ pub(crate) const NICENESS: i32 = 10;
 pub(crate) struct Guests {
     quick: Handle,
     slow: Handle,
+    steady: Handle,
     runtimes: Mutex<Vec<Runtime>>,
 }
 
 impl Guests {
     pub(crate) fn start(workers: usize) -> std::io::Result<Self> {
         let quick = threads(workers, "pleat-guest").build()?;
-        let slow = threads(all_but_one(workers), "pleat-guest-slow").on_thread_start(step_back).build()?;
-        let (quick_handle, slow_handle) = (quick.handle().clone(), slow.handle().clone());
-        // The slow ones end first: they may still wait for timers of the quick ones.
-        Ok(Self { quick: quick_handle, slow: slow_handle, runtimes: Mutex::new(vec![slow, quick]) })
+        let long = |name| threads(all_but_one(workers), name);
+        let slow = long("pleat-guest-slow").on_thread_start(step_aside).build()?;
+        let steady = long("pleat-guest-low").on_thread_start(step_back).build()?;
+        Ok(Self {
+            quick: quick.handle().clone(),
+            slow: slow.handle().clone(),
+            steady: steady.handle().clone(),
+            // The quick ones end last: the others may still wait for timers of theirs.
+            runtimes: Mutex::new(vec![steady, slow, quick]),
+        })
     }
 
-    pub(crate) const fn quick(&self) -> &Handle {
-        &self.quick
-    }
-
-    pub(crate) const fn slow(&self) -> &Handle {
-        &self.slow
+    pub(crate) const fn of(&self, lane: Lane) -> &Handle {
+        match lane {
+            Lane::Quick => &self.quick,
+            Lane::Slow => &self.slow,
+            Lane::Steady => &self.steady,
+        }
     }
 
     /// Ends all guests and waits for their threads.
@@ -67,6 +79,15 @@ fn threads(workers: usize, name: &str) -> Builder {
         .global_queue_interval(1)
         .event_interval(8);
     builder
+}
+
+/// Whatever wakes takes the processor from such a thread at once, where a low priority alone leaves it there until the
+/// system's next tick, which may be 10 ms away. Should this not be possible, the low priority is what is left.
+pub(crate) fn step_aside() {
+    let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
+    if set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, idle).is_err() {
+        step_back();
+    }
 }
 
 /// Lowers the priority of this thread alone: so Linux has it, where others would lower the whole process's.

@@ -24,7 +24,7 @@ use crate::guests::Guests;
 use crate::host_calls::Silent;
 use crate::machine;
 use crate::outcome::Outcome;
-use crate::pace::{self, Lanes, Quick};
+use crate::pace::{self, Lane, Lanes, Left};
 use crate::source::{Source, VersionRef};
 use crate::state::State;
 
@@ -146,18 +146,21 @@ impl Runtime {
         let pace = self.inner.lanes.pace(call.party);
         let signal = pace.signal();
         let io = tokio::runtime::Handle::current();
-        let work = Box::pin(async move {
+        let mut work: pace::Work<CallReport> = Box::pin(async move {
             let _running = running;
             call::run(call, pace, io).await
         });
         // What else has come in by now is looked at first, so that calls are handed over together: one that wakes a
         // thread finds it awake for those behind it, and waking is a large part of what a short call costs.
         tokio::task::yield_now().await;
-        let guests = &self.inner.guests;
-        let done = match AbortOnDropHandle::new(guests.quick().spawn(pace::quickly(work, signal))).await {
-            Ok(Quick::Done(report)) => Ok(report),
-            Ok(Quick::Slow(work)) => AbortOnDropHandle::new(guests.slow().spawn(work)).await,
-            Err(error) => Err(error),
+        let mut lane = Lane::Quick;
+        let done = loop {
+            let running = self.inner.guests.of(lane).spawn(pace::within(lane, work, signal.clone()));
+            match AbortOnDropHandle::new(running).await {
+                Ok(Left::Done(report)) => break Ok(report),
+                Ok(Left::For(next, rest)) => (lane, work) = (next, rest),
+                Err(error) => break Err(error),
+            }
         };
         match done {
             Ok(report) => report,

@@ -5,8 +5,11 @@ use pleat_domain::{
     Artifact, Caller, ContextId, Door, Event, EventBody, Failure, Message, Raw, RunRecord, SkillName, Task, TaskId,
     TaskState,
 };
-use sqlx::FromRow;
+use serde::Deserialize;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::{PgTypeInfo, PgValueRef};
 use sqlx::types::Json;
+use sqlx::{Decode, FromRow, Postgres, Type};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -29,9 +32,9 @@ pub(crate) struct TaskRow {
     state: i16,
     failure: Option<Json<Failure>>,
     ask: Option<Json<Ask>>,
-    input: Json<Raw>,
-    history: Option<Json<Vec<Message>>>,
-    artifacts: Option<Json<Vec<Artifact>>>,
+    input: Text<Raw>,
+    history: Option<Text<Vec<Message>>>,
+    artifacts: Option<Text<Vec<Artifact>>>,
     attempt: i16,
     turn: i16,
     last_seq: i32,
@@ -98,5 +101,24 @@ pub(crate) struct EventRow {
 impl EventRow {
     pub(crate) fn event(self) -> Event {
         Event { seq: self.seq.unsigned_abs(), at: self.at, body: self.body.0 }
+    }
+}
+
+/// JSON that is kept as text: the database need not check again what the platform wrote.
+struct Text<T>(T);
+
+impl<T> Type<Postgres> for Text<T> {
+    fn type_info() -> PgTypeInfo {
+        <str as Type<Postgres>>::type_info()
+    }
+
+    fn compatible(stored: &PgTypeInfo) -> bool {
+        <str as Type<Postgres>>::compatible(stored)
+    }
+}
+
+impl<'r, T: Deserialize<'r>> Decode<'r, Postgres> for Text<T> {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        Ok(Self(serde_json::from_str(<&str as Decode<Postgres>>::decode(value)?)?))
     }
 }

@@ -1,7 +1,8 @@
 //! Group commit: many tasks of many tenants in one statement, each acknowledged after the commit.
 //!
 //! A caller's commit is encoded in the caller's own task, queued, and answered when it is durable. All commits of one
-//! task after its first go to the same writer and are never in one batch together, so they take effect in order. Nothing
+//! task after its first go to the same writer and are never in one batch together, so they take effect in order. Tasks
+//! that are written once have writers of their own: megabytes of another one's events must not hold them up. Nothing
 //! here decides what a task should be.
 
 mod arrivals;
@@ -97,7 +98,10 @@ pub enum Written {
 
 /// The way in to a node's writers.
 pub struct Writer {
-    queues: Vec<Queue>,
+    /// Of tasks that are written once, as most are.
+    once: Vec<Queue>,
+    /// Of those that go on.
+    going: Vec<Queue>,
     waiting_bytes: Arc<AtomicUsize>,
     commits: AtomicU64,
 }
@@ -126,7 +130,7 @@ impl Writer {
     ) -> Self {
         let writers = config.writers.max(1);
         let waiting_bytes = Arc::new(AtomicUsize::new(0));
-        let queues = (0..writers).map(|_| {
+        let queue = |_| {
             let (sender, receiver) = mpsc::channel(config.queue.div_ceil(writers).max(1));
             let arrivals = Arc::<Arrivals>::default();
             let worker = Worker::new(
@@ -137,8 +141,9 @@ impl Writer {
             );
             tracker.spawn(worker.run());
             Queue { sender, arrivals }
-        });
-        Self { queues: queues.collect(), waiting_bytes, commits: AtomicU64::new(0) }
+        };
+        let (once, going) = ((0..writers).map(queue).collect(), (0..writers).map(queue).collect());
+        Self { once, going, waiting_bytes, commits: AtomicU64::new(0) }
     }
 
     /// Returns after COMMIT.
@@ -164,16 +169,20 @@ impl Writer {
 
     /// Operations and bytes that are queued.
     pub(crate) fn waiting(&self) -> (usize, usize) {
-        let queued = self.queues.iter().map(|Queue { sender, .. }| sender.max_capacity() - sender.capacity()).sum();
+        let queues = self.once.iter().chain(&self.going);
+        let queued = queues.map(|Queue { sender, .. }| sender.max_capacity() - sender.capacity()).sum();
         (queued, self.waiting_bytes.load(Ordering::Relaxed))
     }
 
-    /// A step locks the row of its run: two writers that lock the same rows could wait for each other. The low bits of a
-    /// UUIDv7 are random.
+    /// A step locks the row of its run: two writers that lock the same rows could wait for each other, so that it goes
+    /// where its run goes on. The low bits of a UUIDv7 are random.
     fn queue(&self, commit: &Commit) -> Option<&Queue> {
+        // One that is over when it is first written has no events; they follow from it.
+        let is_over = commit.change == Change::Insert && commit.events.is_empty();
+        let queues = if is_over { &self.once } else { &self.going };
         let run = commit.task.parent.filter(|_| commit.change == Change::Step);
-        let index = run.unwrap_or(commit.task.id).as_uuid().as_u128() % (self.queues.len() as u128);
-        self.queues.get(usize::try_from(index).unwrap_or(0))
+        let index = run.unwrap_or(commit.task.id).as_uuid().as_u128() % (queues.len() as u128);
+        queues.get(usize::try_from(index).unwrap_or(0))
     }
 
     /// One commit alone always fits, however large.

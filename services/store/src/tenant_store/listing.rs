@@ -92,10 +92,10 @@ impl TenantStore {
     fn list_query(&self, filter: &TaskFilter) -> QueryBuilder<Postgres> {
         let mut columns = TASK_COLUMNS.to_owned();
         if !filter.artifacts {
-            columns = columns.replace(" artifacts,", " NULL::json AS artifacts,");
+            columns = columns.replace(" artifacts,", " NULL::text AS artifacts,");
         }
         if !filter.history {
-            columns = columns.replace(" history,", " NULL::json AS history,");
+            columns = columns.replace(" history,", " NULL::text AS history,");
         }
         let mut query = QueryBuilder::new("SELECT ");
         query.push(columns).push(" FROM tasks WHERE ");

@@ -80,7 +80,7 @@ impl Flusher {
                 continue;
             }
             let written = match reached {
-                Ok(()) => self.write(&part, lease).await,
+                Ok(()) => self.write(&part, lease, unsure).await,
                 Err(error) => Err(error),
             };
             let error = match written {
@@ -94,6 +94,11 @@ impl Flusher {
                 Kind::ConnectionLost if !unsure => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "a writer lost its connection");
                     self.connection = None;
+                    unsure = true;
+                    parts.push(part);
+                }
+                // What a plain batch runs into, it has to look for.
+                Kind::Duplicate if !unsure => {
                     unsure = true;
                     parts.push(part);
                 }
@@ -113,12 +118,12 @@ impl Flusher {
     }
 
     /// The statement is its own transaction.
-    async fn write(&mut self, part: &[Operation], lease: Epoch) -> Result<Settled, sqlx::Error> {
+    async fn write(&mut self, part: &[Operation], lease: Epoch, again: bool) -> Result<Settled, sqlx::Error> {
         let commits: Vec<&Encoded> = part.iter().map(|operation| &operation.encoded).collect();
         let shape = shape(commits.iter().copied());
         let oldest = partitions::bound(OffsetDateTime::now_utc() - self.retention);
         let connection = self.connected().await?;
-        let query = bind(sqlx::query(AssertSqlSafe(shape.sql())), &commits, lease, oldest, shape);
+        let query = bind(sqlx::query(AssertSqlSafe(shape.sql(again))), &commits, lease, oldest, shape);
         if shape.is_plain() {
             let done = tokio::time::timeout(ANSWER, query.execute(connection)).await.map_err(|_| timed_out())??;
             let all = usize::try_from(done.rows_affected()) == Ok(commits.len());
