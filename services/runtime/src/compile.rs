@@ -21,7 +21,7 @@ use tokio::sync::{OnceCell, Semaphore};
 
 use self::line::Line;
 use self::protocol::{Fault, Job, Kept, Own, Request};
-use self::spent::{Metered, Spent, starving};
+use self::spent::{Metered, Spent};
 use crate::config::CompileLimits;
 use crate::error::PrepareError;
 use crate::gate::Party;
@@ -162,27 +162,17 @@ impl Compiler {
             Purpose::Deploy(party) => Some((&self.spent, party)),
             _ => None,
         };
-        let idle = matches!(purpose, Purpose::Deploy(_) | Purpose::Background);
-        let mut request = Request::new(job, bytes.len(), &self.limits, idle);
-        loop {
-            let child = self.spawn(threads)?;
-            if purpose == Purpose::Background {
-                give_way(&child, self.limits.background_nice);
-            }
-            let (may_starve, process) = (purpose == Purpose::Background || !request.idle, child.id());
-            let mut metered = Metered::new(child, payer);
-            tokio::select! {
-                biased;
-                answer = converse(&mut metered, &request, bytes) => return answer,
-                () = tokio::time::sleep(patience) => {
-                    metered.kill().await;
-                    return Err(PrepareError::Starved);
-                }
-                // On a machine that is never idle it would never end: it begins again, and is felt a little.
-                () = starving(process), if !may_starve => metered.kill().await,
-            }
-            request.idle = false;
+        let child = self.spawn(threads)?;
+        if purpose == Purpose::Background {
+            give_way(&child, self.limits.background_nice);
         }
+        let request = Request::new(job, bytes.len(), &self.limits);
+        let mut metered = Metered::new(child, payer);
+        let Ok(answer) = tokio::time::timeout(patience, converse(&mut metered, &request, bytes)).await else {
+            metered.kill().await;
+            return Err(PrepareError::Starved);
+        };
+        answer
     }
 
     fn spawn(&self, threads: usize) -> Result<Child, PrepareError> {

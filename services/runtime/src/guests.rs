@@ -83,7 +83,7 @@ fn threads(workers: usize, name: &str) -> Builder {
 
 /// Whatever wakes takes the processor from such a thread at once, where a low priority alone leaves it there until the
 /// system's next tick, which may be 10 ms away. Should this not be possible, the low priority is what is left.
-pub(crate) fn step_aside() {
+fn step_aside() {
     let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
     if set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, idle).is_err() {
         step_back();

@@ -12,9 +12,6 @@ use std::time::Duration;
 
 use pleat_domain::{Bundle, CallLimits};
 use rustix::process::{Resource, Rlimit, setrlimit};
-use thread_priority::{
-    NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
-};
 use wasmtime::CacheStore;
 
 use super::prepass::{self, Unfit};
@@ -63,18 +60,8 @@ fn restrain(request: &Request) -> io::Result<()> {
     let cpu = request.cpu_seconds;
     // Behind everything that serves: a compiler at work must not be felt by those who call.
     rustix::process::nice(NICENESS)?;
-    if request.idle {
-        stand_back();
-    }
     setrlimit(Resource::Cpu, Rlimit { current: Some(cpu), maximum: Some(cpu + 1) })?;
     Ok(())
-}
-
-/// Whatever wakes takes the processor from it at once: a low priority alone leaves it there until the system's next tick,
-/// which may be 10 ms away. Where this is not possible, the low priority is what is left.
-fn stand_back() {
-    let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
-    let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, idle);
 }
 
 fn perform(job: &Job, bytes: &[u8]) -> Result<Vec<u8>, Fault> {

@@ -16,8 +16,6 @@ pub(super) struct Request {
     pub(super) size: usize,
     pub(super) memory_bytes: u64,
     pub(super) cpu_seconds: u64,
-    /// Runs only where nothing else wants to.
-    pub(super) idle: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -49,8 +47,8 @@ pub(super) enum Own {
 }
 
 impl Request {
-    pub(super) fn new(job: Job, size: usize, limits: &CompileLimits, idle: bool) -> Self {
-        Self { job, size, memory_bytes: limits.memory_bytes as u64, cpu_seconds: limits.cpu.as_secs().max(1), idle }
+    pub(super) fn new(job: Job, size: usize, limits: &CompileLimits) -> Self {
+        Self { job, size, memory_bytes: limits.memory_bytes as u64, cpu_seconds: limits.cpu.as_secs().max(1) }
     }
 }
 

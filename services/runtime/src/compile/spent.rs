@@ -11,9 +11,6 @@ use crate::gate::Party;
 /// Clock ticks in a second, as Linux tells processes of them on every machine that this runs on.
 const TICKS: u64 = 100;
 
-/// A process that has less than a tenth of this time starves.
-const HUNGER: Duration = Duration::from_secs(2);
-
 /// CPU time that nobody has been charged for yet.
 #[derive(Default)]
 pub(super) struct Spent(Mutex<HashMap<Party, Duration>>);
@@ -59,19 +56,6 @@ impl Metered<'_> {
 impl Drop for Metered<'_> {
     fn drop(&mut self) {
         self.note();
-    }
-}
-
-/// Returns when a process gets next to nothing of the machine; never, where that cannot be seen.
-pub(super) async fn starving(process: Option<u32>) {
-    let mut before = Duration::ZERO;
-    loop {
-        tokio::time::sleep(HUNGER).await;
-        let Some(now) = process.and_then(cpu_time) else { return std::future::pending().await };
-        if now.saturating_sub(before) < HUNGER / 10 {
-            return;
-        }
-        before = now;
     }
 }
 
