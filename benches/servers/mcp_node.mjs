@@ -8,12 +8,13 @@ const { McpServer, createMcpHandler } = installed('@modelcontextprotocol/server'
 const { toNodeHandler } = installed('@modelcontextprotocol/node');
 const { z } = installed('zod');
 
+const names = ['echo'];
+for (let tool = 1; tool < Number(process.env.TOOLS ?? 1); tool += 1) names.push(`tool-${tool}`);
 const inputSchema = z.object({ text: z.string() });
+const echo = async ({ text }) => ({ content: [{ type: 'text', text }] });
 const make = () => {
   const server = new McpServer({ name: 'echo', version: '1.0.0' });
-  server.registerTool('echo', { description: 'gives back its input', inputSchema }, async ({ text }) => ({
-    content: [{ type: 'text', text }],
-  }));
+  for (const name of names) server.registerTool(name, { description: 'gives back its input', inputSchema }, echo);
   return server;
 };
 const server = createServer(toNodeHandler(createMcpHandler(make)));

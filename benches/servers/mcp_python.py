@@ -1,5 +1,6 @@
 """An echo tool on the official Python MCP server: what the platform's calls are measured against. Prints its port."""
 
+import os
 import socket
 
 import uvicorn
@@ -8,9 +9,12 @@ from mcp.server import MCPServer
 server = MCPServer("echo", log_level="ERROR")
 
 
-@server.tool(description="gives back its input")
 def echo(text: str) -> str:
     return text
+
+
+for name in ["echo", *(f"tool-{tool}" for tool in range(1, int(os.environ.get("TOOLS", "1"))))]:
+    server.tool(name=name, description="gives back its input")(echo)
 
 
 listener = socket.socket()

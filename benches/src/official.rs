@@ -21,6 +21,8 @@ use crate::table::{Demand, Row, say};
 
 const CONNECTIONS: usize = 256;
 const FUNCTION: &str = "echo";
+/// What a tenant offers: the official TypeScript server makes all of its tools anew for each request.
+const TOOLS: usize = 120;
 const MCP_HEADERS: &[(&str, &str)] = &[
     ("Accept", "application/json, text/event-stream"),
     ("Mcp-Protocol-Version", "2026-07-28"),
@@ -35,7 +37,7 @@ struct Protocol {
     headers: &'static [(&'static str, &'static str)],
     body: String,
     ours: (&'static str, &'static str),
-    others: [Other; 2],
+    others: Vec<Other>,
 }
 
 /// An official server: where it is installed, what it runs, the names of its two rows, and what is demanded.
@@ -44,7 +46,9 @@ struct Other {
     script: &'static str,
     rate: &'static str,
     ratio: &'static str,
-    demand: f64,
+    demand: Option<f64>,
+    /// How many it offers, as far as it has tools.
+    tools: usize,
 }
 
 const fn other(
@@ -54,7 +58,7 @@ const fn other(
     ratio: &'static str,
     demand: f64,
 ) -> Other {
-    Other { place, script, rate, ratio, demand }
+    Other { place, script, rate, ratio, demand: Some(demand), tools: TOOLS }
 }
 
 fn protocols() -> [Protocol; 2] {
@@ -69,7 +73,7 @@ fn protocols() -> [Protocol; 2] {
         headers: A2A_HEADERS,
         body: send.to_string(),
         ours: ("official.a2a", "A2A sends, of ours and PostgreSQL's time"),
-        others: [
+        others: vec![
             other("a2a-python", "a2a_python.py", "official.a2a_python", "official.to_a2a_python", 30.0),
             other("a2a-js", "a2a_node.mjs", "official.a2a_js", "official.to_a2a_js", 6.0),
         ],
@@ -79,9 +83,14 @@ fn protocols() -> [Protocol; 2] {
         headers: MCP_HEADERS,
         body: call.to_string(),
         ours: ("official.mcp", "MCP calls, of ours and PostgreSQL's time"),
-        others: [
+        others: vec![
             other("mcp-python", "mcp_python.py", "official.mcp_python", "official.to_mcp_python", 8.0),
             other("mcp-js", "mcp_node.mjs", "official.mcp_js", "official.to_mcp_js", 20.0),
+            Other {
+                demand: None,
+                tools: 1,
+                ..other("mcp-js", "mcp_node.mjs", "official.mcp_js_one", "official.to_mcp_js_one", 0.0)
+            },
         ],
     };
     [a2a, mcp]
@@ -93,6 +102,9 @@ pub async fn measure(platform: &Platform, servers: &Path, options: &Options) -> 
     anyhow::ensure!(installed.success(), "the official servers cannot be installed");
     let mut connection = Connection::open(platform.address).await?;
     platform.deploy(&mut connection, FUNCTION, "echo.wasm", &echo()?).await?;
+    for tool in 1..TOOLS {
+        platform.deploy(&mut connection, &format!("tool-{tool}"), "echo.wasm", &echo()?).await?;
+    }
     let mut rows = Vec::new();
     for protocol in protocols() {
         rows.extend(compare(platform, servers, &protocol, options).await?);
@@ -112,14 +124,16 @@ async fn compare(
         processes: vec![std::process::id(), platform.postgres()?],
         _child: None,
     };
-    let [first, second] = &protocol.others;
-    let theirs = [Subject::start(servers, first, protocol).await?, Subject::start(servers, second, protocol).await?];
-    for subject in [&ours, &theirs[0], &theirs[1]] {
+    ours.try_once().await?;
+    let mut theirs = Vec::new();
+    for other in &protocol.others {
+        let subject = Subject::start(servers, other, protocol).await?;
         subject.try_once().await?;
+        theirs.push(subject);
     }
     let mut own = Series::default();
-    let mut rates = [Series::default(), Series::default()];
-    let mut ratios = [Series::default(), Series::default()];
+    let mut rates: Vec<Series> = theirs.iter().map(|_| Series::default()).collect();
+    let mut ratios: Vec<Series> = theirs.iter().map(|_| Series::default()).collect();
     for round in 0..options.rounds() {
         say(&format!("{} against official servers, round {} of {}", protocol.path, round + 1, options.rounds()));
         let rate = ours.answers_per_second_of_cpu(options).await?;
@@ -132,9 +146,13 @@ async fn compare(
     }
     let mut rows = vec![Row::shown(protocol.ours.0, protocol.ours.1, "/cpu-s", own)];
     for ((other, rates), ratios) in protocol.others.iter().zip(rates).zip(ratios) {
-        rows.push(Row::shown(other.rate, format!("the same at `{}`", other.place), "/cpu-s", rates));
-        let ratio = Row::shown(other.ratio, format!("ours against `{}`", other.place), "×", ratios);
-        rows.push(ratio.demanded(Demand::AtLeast(other.demand)));
+        let name = if other.tools == 1 { format!("`{}`, one tool", other.place) } else { format!("`{}`", other.place) };
+        rows.push(Row::shown(other.rate, format!("the same at {name}"), "/cpu-s", rates));
+        let ratio = Row::shown(other.ratio, format!("ours against {name}"), "×", ratios);
+        rows.push(match other.demand {
+            Some(least) => ratio.demanded(Demand::AtLeast(least)),
+            None => ratio,
+        });
     }
     Ok(rows)
 }
@@ -157,6 +175,7 @@ impl Subject {
         let mut child = Command::new(program)
             .arg(scripts().join(other.script))
             .current_dir(&home)
+            .env("TOOLS", other.tools.to_string())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .kill_on_drop(true)
