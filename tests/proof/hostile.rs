@@ -53,26 +53,27 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     let hostile = node.tenant("hostile").await;
     node.deploy(&hostile, "probe", "probe.wasm", fixture("probe.wasm")).await;
     node.deploy_granted(&hostile, "fiend", "fiend.js", scripts::FIEND.into()).await;
-    let honest = Honest::start(&node).await;
+    let mut honest = Honest::start(&node).await;
     let specimens: Vec<Specimen> = [bombs::all(scale), loops::all(), scripts::all()].into_iter().flatten().collect();
     let times = scale.pick(1, 3);
-    let mut honest = honest.undisturbed(scale.pick(2, 10)).await;
+    let quiet_seconds = scale.pick(2, 15);
+    honest.undisturbed(quiet_seconds).await;
     let before = Memory::settled(node.process()).await;
     let (mut seen, mut counted) = (Seen::default(), 0);
     for specimen in &specimens {
         for run in repeated(&node, &hostile, specimen, times).await {
             seen.add(&specimen.name, run);
         }
-        let (longest, calls) = honest.longest(counted);
+        let (felt, calls) = honest.since(counted);
         counted = calls;
         let more = Memory::of(node.process()).since(before) / MEGABYTE;
-        say(&format!("hostile: {}: memory {more:+.0} MB, honest calls at most {longest:?}", specimen.name));
+        say(&format!("hostile: {}: memory {more:+.0} MB, {felt}", specimen.name));
         seen.faults.extend(node.faults().into_iter().map(|fault| format!("{}: {fault}", specimen.name)));
         if !seen.faults.is_empty() {
             break;
         }
     }
-    let felt = honest.felt().await;
+    let felt = honest.felt(quiet_seconds).await;
     let after = Memory::settled(node.process()).await;
     let tried = format!("{} hostile modules and scripts, {times} times each", specimens.len());
     vec![
@@ -88,7 +89,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
             "MB",
         ),
         Row::none("hostile.refused", "calls of an honest tenant meanwhile that were not served", &felt.refused),
-        Row::at_most("hostile.honest", felt.tried(), 1.5, felt.ratio(), "times").judged(scale.is_full()),
+        Row::at_most("hostile.honest", felt.tried(), honest::ALLOWED, felt.ratio(), "times").judged(scale.is_full()),
     ]
 }
 

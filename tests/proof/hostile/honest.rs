@@ -9,6 +9,8 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::harness::fixture;
 use crate::node::Node;
 
+/// How many times as long as undisturbed 99 of 100 calls may take.
+pub const ALLOWED: f64 = 1.5;
 const PACE: Duration = Duration::from_millis(10);
 
 pub struct Honest {
@@ -54,25 +56,32 @@ impl Honest {
         Self { waits, undisturbed: Vec::new(), _calling: AbortOnDropHandle::new(calling) }
     }
 
-    /// Listens for a while before anything happens.
-    pub async fn undisturbed(mut self, seconds: u64) -> Self {
+    /// Listens for a while in which nothing happens.
+    pub async fn undisturbed(&mut self, seconds: u64) {
         tokio::time::sleep(Duration::from_secs(1)).await;
         self.take();
         tokio::time::sleep(Duration::from_secs(seconds)).await;
-        self.undisturbed = self.take();
-        self
+        let waits = self.take();
+        self.undisturbed.extend(waits);
     }
 
-    /// The longest of the calls since the first `from`, and how many there are by now.
-    pub fn longest(&self, from: usize) -> (Duration, usize) {
+    /// The calls since the first `from`, in words, and how many there are by now.
+    pub fn since(&self, from: usize) -> (String, usize) {
         let waits = self.waits.lock().expect("whole");
-        (waits.served.iter().skip(from).max().copied().unwrap_or_default(), waits.served.len())
+        let latest = waits.served.get(from..).unwrap_or_default();
+        let most = p99(&self.undisturbed) * ALLOWED;
+        let over = latest.iter().filter(|wait| wait.as_secs_f64() * 1_000.0 > most).count();
+        let longest = latest.iter().max().copied().unwrap_or_default();
+        let said = format!("{over} of {} honest calls over {most:.1} ms, at most {longest:.1?}", latest.len());
+        (said, waits.served.len())
     }
 
-    /// What has been felt since.
-    pub async fn felt(&mut self) -> Felt {
+    /// What has been felt since, against a time before and as long a time now: machines are not always equally fast.
+    pub async fn felt(mut self, seconds: u64) -> Felt {
+        let meanwhile = self.take();
+        self.undisturbed(seconds).await;
         let refused = std::mem::take(&mut self.waits.lock().expect("whole").refused);
-        Felt { undisturbed: std::mem::take(&mut self.undisturbed), meanwhile: self.take(), refused }
+        Felt { undisturbed: std::mem::take(&mut self.undisturbed), meanwhile, refused }
     }
 
     fn take(&self) -> Vec<Duration> {
