@@ -1,8 +1,10 @@
 //! The writers: what is written, what is refused, and by what right.
 
+use futures::future::join_all;
 use pleat_domain::task::Ask;
 use pleat_domain::{Block, ContextId, Failure, Message, Reason, Task, TaskId, TaskState};
 use pleat_store::{Change, Commit, StoreError, Written};
+use sqlx::Connection;
 
 use crate::support::{Fixture, caller, plain, raw, running, spelled, step, task, then, told};
 
@@ -39,6 +41,44 @@ async fn inserting_twice_is_inserting_once() {
         assert_eq!(written, Written::Done);
     }
     assert_eq!(told(&handle, task.id).await, [(1, Some(TaskState::Working))]);
+}
+
+#[tokio::test]
+async fn a_finished_task_that_is_there_already_spoils_no_batch() {
+    let fixture = Fixture::with(|config| config.writers = 1).await;
+    let (tenant, handle) = fixture.tenant("acme").await;
+    let first = task();
+    fixture.store.writer().commit(plain(&tenant, &first, Change::Insert)).await.unwrap();
+    let others: Vec<Task> = (0..20).map(|_| task()).collect();
+    let commits = others.iter().chain([&first]).map(|task| plain(&tenant, task, Change::Insert));
+    for written in join_all(commits.map(|commit| fixture.store.writer().commit(commit))).await {
+        assert_eq!(written.unwrap(), Written::Done);
+    }
+    for task in others.iter().chain([&first]) {
+        assert_eq!(spelled(&handle.task(task.id, None).await.unwrap().unwrap()), spelled(task));
+    }
+}
+
+#[tokio::test]
+async fn what_is_written_once_does_not_wait_for_what_goes_on() {
+    let fixture = Fixture::with(|config| config.writers = 1).await;
+    let (tenant, _) = fixture.tenant("acme").await;
+    let (writer, working) = (fixture.store.writer(), running());
+    writer.commit(step(&tenant, &working, Change::Insert)).await.unwrap();
+    let mut outside = fixture.outside().await;
+    let mut held = outside.begin().await.unwrap();
+    sqlx::query("UPDATE tasks SET attempt = attempt WHERE id = $1")
+        .bind(working.id.as_uuid())
+        .execute(&mut *held)
+        .await
+        .unwrap();
+    let done = then(&working, TaskState::Completed);
+    let mut stuck = Box::pin(writer.commit(step(&tenant, &done, Change::Update)));
+    assert!(futures::poll!(&mut stuck).is_pending());
+    assert_eq!(writer.commit(plain(&tenant, &task(), Change::Insert)).await.unwrap(), Written::Done);
+    assert!(futures::poll!(&mut stuck).is_pending());
+    held.rollback().await.unwrap();
+    assert_eq!(stuck.await.unwrap(), Written::Done);
 }
 
 #[tokio::test]
