@@ -42,24 +42,3 @@ impl Starved {
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_work_and_short_waits_are_no_hunger() {
-        let starved = Starved::new();
-        starved.ran(Duration::from_millis(900), Duration::from_millis(860));
-        assert!(!starved.is_so());
-        starved.ran(Duration::from_millis(30), Duration::ZERO);
-        assert!(!starved.is_so());
-    }
-
-    #[test]
-    fn one_long_wait_is() {
-        let starved = Starved::new();
-        starved.ran(Duration::from_millis(60), Duration::from_millis(1));
-        assert!(starved.is_so());
-    }
-}
