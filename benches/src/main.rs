@@ -5,6 +5,7 @@
 
 mod call;
 mod card;
+mod cost;
 mod cpu;
 mod deploy;
 mod guard;
@@ -78,6 +79,7 @@ async fn measure(options: &Options, rows: &mut Vec<Row>) -> anyhow::Result<()> {
         Measurement::Card,
         Measurement::Mcp,
         Measurement::Pipeline,
+        Measurement::Cost,
         Measurement::Official,
         Measurement::Noisy,
     ];
@@ -108,6 +110,9 @@ async fn measure_served(platform: &Platform, options: &Options, rows: &mut Vec<R
     }
     if options.wants(Measurement::Pipeline) {
         rows.extend(pipeline::measure(platform, options).await.context("measuring pipelines")?);
+    }
+    if options.wants(Measurement::Cost) {
+        rows.extend(cost::measure(platform, options).await.context("measuring what a call costs")?);
     }
     if options.wants(Measurement::Official) {
         match &options.servers {

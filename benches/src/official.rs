@@ -20,7 +20,7 @@ use crate::stats::Series;
 use crate::table::{Demand, Row, say};
 
 const CONNECTIONS: usize = 256;
-const FUNCTION: &str = "echo";
+pub const FUNCTION: &str = "echo";
 /// What a tenant offers: the official TypeScript server makes all of its tools anew for each request.
 const TOOLS: usize = 120;
 const MCP_HEADERS: &[(&str, &str)] = &[
@@ -32,10 +32,10 @@ const MCP_HEADERS: &[(&str, &str)] = &[
 const A2A_HEADERS: &[(&str, &str)] = &[("A2A-Version", "1.0")];
 
 /// One protocol: what is asked, and whom it is measured against.
-struct Protocol {
-    path: &'static str,
-    headers: &'static [(&'static str, &'static str)],
-    body: String,
+pub struct Protocol {
+    pub path: &'static str,
+    pub headers: &'static [(&'static str, &'static str)],
+    pub body: String,
     ours: (&'static str, &'static str),
     others: Vec<Other>,
 }
@@ -61,7 +61,7 @@ const fn other(
     Other { place, script, rate, ratio, demand: Some(demand), tools: TOOLS }
 }
 
-fn protocols() -> [Protocol; 2] {
+pub fn protocols() -> [Protocol; 2] {
     let text = "The quick brown fox jumps over the lazy dog and comes back. ".repeat(6);
     let message = json!({ "messageId": "m-1", "role": "ROLE_USER", "parts": [{ "data": { "text": text } }] });
     let send = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": { "message": message, "metadata": { "skill": FUNCTION } } });

@@ -47,6 +47,8 @@ pub enum Measurement {
     Pipeline,
     /// All checks of guardrails on messages
     Guard,
+    /// What a call costs in processor time, the server's and the database's
+    Cost,
     /// A2A and MCP against the official servers; needs `--servers`
     Official,
     /// A quiet tenant beside one with spinning guests

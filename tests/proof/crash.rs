@@ -1,5 +1,5 @@
-//! `kill -9` under load, of nodes and of Postgres: nothing that was acknowledged is lost or stuck, and whoever follows
-//! a task and comes back gets every event once.
+//! `kill -9` under load, of nodes and of Postgres, and a Postgres that stands still for longer than a lease: nothing that
+//! was acknowledged is lost or stuck, and whoever follows a task and comes back gets every event once.
 
 mod load;
 mod reader;
@@ -19,6 +19,9 @@ use crate::row::{Row, grouped, say};
 /// How long tasks may take to become final once nothing is killed any more.
 const SETTLING: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(90);
+/// How long Postgres stands still: longer than a node's lease, so that what still waits to be written is of a lease that
+/// has lapsed.
+const STANDSTILL: Duration = Duration::from_secs(13);
 /// Answers between two kills: the platform works again, and is in the middle of something.
 const BETWEEN: usize = 15;
 
@@ -44,7 +47,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     let mut cluster = Cluster::start_on(database.url().to_owned(), 2).await;
     cluster.deploy(0, "steady.js", STEADY, "&name=steady").await;
     cluster.deploy(0, "echo.wasm", fixture("echo.wasm"), "&name=echo").await;
-    let (nodes, postgres) = (scale.pick(5, 50), scale.pick(2, 10));
+    let (nodes, postgres, standstills) = (scale.pick(5, 50), scale.pick(2, 10), scale.pick(1, 5));
 
     let mut load = Load::start(&cluster);
     let mut slowest = Duration::ZERO;
@@ -57,11 +60,19 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
         load.more(BETWEEN, PATIENCE).await;
         slowest_postgres = slowest_postgres.max(kill_postgres(&cluster, &load).await);
     }
+    let mut slowest_standstill = Duration::ZERO;
+    for _ in 0..standstills {
+        load.more(BETWEEN, PATIENCE).await;
+        slowest_standstill = slowest_standstill.max(stop_postgres(&cluster, &load).await);
+    }
     load.more(BETWEEN, PATIENCE).await;
     let told = load.end().await;
     let judged = judge(&cluster, &told).await;
     show_gaps(&cluster, &told).await;
-    let tried = format!("{nodes} kills of a node and {postgres} of Postgres, {} tasks", grouped(told.tasks.len()));
+    let tried = format!(
+        "{nodes} kills of a node and {postgres} of Postgres, {standstills} standstills of it, {} tasks",
+        grouped(told.tasks.len())
+    );
     vec![
         Row::none("crash.lost", format!("{tried}: acknowledged and gone, or another than sent"), &judged.lost),
         Row::none("crash.stuck", format!("{tried}: not final"), &judged.stuck),
@@ -85,6 +96,14 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
             "longest time until calls were served again",
             5.0,
             slowest_postgres.as_secs_f64(),
+            "s",
+        )
+        .judged(scale.is_full()),
+        Row::at_most(
+            "crash.standstill",
+            format!("the same after Postgres stood still for {} s", STANDSTILL.as_secs()),
+            5.0,
+            slowest_standstill.as_secs_f64(),
             "s",
         )
         .judged(scale.is_full()),
@@ -114,11 +133,37 @@ async fn is_ready(client: &reqwest::Client, url: &str) -> bool {
 
 /// How long it took until calls were answered again, at every node.
 async fn kill_postgres(cluster: &Cluster, load: &Load) -> Duration {
+    signal(first_process(cluster).await, "KILL");
+    until_served(cluster, load).await
+}
+
+/// The same where nothing is lost but time: what was being written is written afterwards, and must not be by then what
+/// somebody else has gone on from.
+async fn stop_postgres(cluster: &Cluster, load: &Load) -> Duration {
+    let first = first_process(cluster).await;
+    signal(first, "STOP");
+    // Nobody can be added to them any more.
+    let others = children(first);
+    others.iter().for_each(|process| signal(*process, "STOP"));
+    tokio::time::sleep(STANDSTILL).await;
+    others.iter().chain([&first]).for_each(|process| signal(*process, "CONT"));
+    until_served(cluster, load).await
+}
+
+async fn first_process(cluster: &Cluster) -> u32 {
     let mut connection = PgConnection::connect(&cluster.database).await.expect("a connection");
     let file: String =
         sqlx::query_scalar("SELECT pg_read_file('postmaster.pid')").fetch_one(&mut connection).await.expect("a file");
-    let process = file.lines().next().and_then(|line| line.trim().parse().ok()).expect("a number");
-    signal(process, "KILL");
+    file.lines().next().and_then(|line| line.trim().parse().ok()).expect("a number")
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let file = format!("/proc/{parent}/task/{parent}/children");
+    let list = std::fs::read_to_string(file).expect("the children of a process");
+    list.split_whitespace().map(|process| process.parse().expect("a number")).collect()
+}
+
+async fn until_served(cluster: &Cluster, load: &Load) -> Duration {
     let began = Instant::now();
     let mut served = vec![false; cluster.nodes.len()];
     while served.contains(&false) {
