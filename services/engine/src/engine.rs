@@ -93,6 +93,9 @@ impl EngineConfig {
     }
 }
 
+/// Operations of guests that may wait for a turn at the database; a call has few at once.
+const TURNS_QUEUE: usize = 16_384;
+
 /// How long a node may go on with what it knows of tenants and keys, should another node's notice of a change be lost.
 pub(crate) const STALE: Duration = Duration::from_millis(800);
 
@@ -131,6 +134,8 @@ pub(crate) struct Inner {
     pub(crate) books: Arc<Books>,
     pub(crate) measures: Measures,
     pub(crate) slots: Arc<Slots>,
+    /// Turns at the database for what guests keep there: one tenant's flood must not take all connections.
+    pub(crate) turns: Arc<Slots>,
     /// Calls.
     pub(crate) tracker: TaskTracker,
     /// No further calls.
@@ -153,6 +158,7 @@ impl Engine {
             [Arc::new(Meter(Arc::clone(&books))), Arc::<DispatchLog>::clone(&dispatches)];
         let inner = Inner {
             slots: Slots::new(runtime.occupancy().capacity, config.slot_queue),
+            turns: Slots::of(store.connections() / 2, TURNS_QUEUE),
             books,
             measures: Measures::default(),
             dispatches,

@@ -4,6 +4,7 @@
 mod outbound;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,6 +18,9 @@ use pleat_store::{StoreError, TenantStore};
 use crate::calling::Errand;
 use crate::catalog::Skill;
 use crate::engine::Engine;
+
+/// How long an operation on values waits for its turn at the database.
+const TURN: Duration = Duration::from_secs(10);
 
 /// In whose name a call is made, and how many calls it is away from the door.
 #[derive(Debug, Clone)]
@@ -133,8 +137,13 @@ impl Reach {
         if !self.skill.grants.key_value {
             return std::future::ready(Err(KvError::NotGranted)).boxed();
         }
+        let (turns, tenant) = (Arc::clone(&self.engine.inner.turns), self.tenant.id);
         let work = operation(self.engine.tenant_store(&self.tenant));
-        async move { work.await.map_err(refusal) }.boxed()
+        let in_turn = async move {
+            let _turn = turns.take(tenant, 1, 100, TURN).await.map_err(|_| KvError::Unavailable)?;
+            work.await.map_err(refusal)
+        };
+        in_turn.boxed()
     }
 }
 

@@ -14,8 +14,8 @@ use tokio::sync::Notify;
 use crate::guarding::SharedWatch;
 use crate::hub::lock;
 
-/// A guest waits while more than this is pending.
-const HIGH_WATER: usize = limits::MIB;
+/// A guest waits while more than this is pending: what is written at once must not be felt by others.
+const HIGH_WATER: usize = limits::MIB / 2;
 
 pub(crate) struct Sink {
     state: Mutex<State>,
@@ -43,6 +43,8 @@ pub(crate) enum Emitted {
 struct State {
     pending: Vec<EventBody>,
     pending_bytes: usize,
+    /// Of the chunk that was pended last, with all that was merged into it.
+    last_bytes: usize,
     total_bytes: usize,
     logs: Vec<LogLine>,
     artifacts: Vec<Artifact>,
@@ -288,17 +290,19 @@ impl State {
     }
 
     fn pend(&mut self, name: String, blocks: Vec<Block>, append_to: bool, last: bool, size: usize) {
-        let room = self.pending_bytes + size <= limits::CallLimits::DEFAULT.event_bytes;
+        let merged = self.last_bytes.saturating_add(size);
         self.pending_bytes += size;
         if let Some(EventBody::Artifact(pending)) = self.pending.last_mut()
             && pending.artifact.name == name
             && !pending.last
-            && room
+            && merged <= limits::CallLimits::DEFAULT.event_bytes
         {
+            self.last_bytes = merged;
             blocks.iter().for_each(|block| append(&mut pending.artifact.blocks, block));
             pending.last = last;
             return;
         }
+        self.last_bytes = size;
         let artifact = Artifact::of_blocks(name, blocks);
         self.pending.push(EventBody::Artifact(ArtifactChunk { artifact, append: append_to, last }));
     }

@@ -1,4 +1,5 @@
-//! Instance slots, the one thing that all tenants share and a sleeping guest holds on to.
+//! Places that all tenants share: instance slots, which a sleeping guest holds on to, and turns at the database for what
+//! guests keep there.
 //!
 //! A tenant has its share at most, asleep or awake. While a quarter of the slots or more is free, it may use all of
 //! its share; the last quarter is for tenants that hold less than half of an equal part, so that who comes late still
@@ -58,8 +59,12 @@ pub struct SlotUse {
 impl Slots {
     /// A few of the pool's places are left for what is not a call: functions that describe themselves at deploy.
     pub(crate) fn new(pool: usize, queue: usize) -> Arc<Self> {
-        let pool = u32::try_from(pool).unwrap_or(u32::MAX);
-        let capacity = pool.saturating_sub((pool / 32).max(1)).max(1);
+        Self::of(pool.saturating_sub((pool / 32).max(1)), queue)
+    }
+
+    /// All of them are handed out.
+    pub(crate) fn of(capacity: usize, queue: usize) -> Arc<Self> {
+        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX).max(1);
         let state = State { free: capacity, held: HashMap::new(), waiting: Turns::new(), next: 0 };
         Arc::new(Self { capacity, queue, state: Mutex::new(state) })
     }

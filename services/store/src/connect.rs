@@ -25,13 +25,26 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Just-in-time compilation never pays for queries this short, and would be chosen for plans over many partitions.
     const fn session(self) -> &'static str {
         match self {
-            Self::App => "SET ROLE pleat_app; SET statement_timeout = '15s'; SET jit = off",
-            Self::Writer => "SET ROLE pleat_writer; SET statement_timeout = '30s'; SET jit = off",
+            Self::App => "SET ROLE pleat_app; SET statement_timeout = '15s'",
+            // A task's output is held several times over while it is written; beyond this, in files.
+            Self::Writer => "SET ROLE pleat_writer; SET statement_timeout = '30s'; SET work_mem = '64MB'",
         }
     }
+}
+
+/// Just-in-time compilation never pays for queries this short, and would be chosen for plans over many partitions. Large
+/// values are compressed by the quicker of the two ways, in servers that were built with it: with the other one, a flood of
+/// them is felt by everybody who shares the machine.
+const ALWAYS: &str = "\
+SET jit = off; \
+SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings \
+WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)";
+
+async fn begin(connection: &mut PgConnection, role: Role) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(role.session()).execute(&mut *connection).await?;
+    sqlx::raw_sql(ALWAYS).execute(connection).await.map(drop)
 }
 
 pub(crate) fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
@@ -61,9 +74,7 @@ pub(crate) async fn pool(options: &PgConnectOptions, role: Role, size: u32) -> R
             connection.shrink_buffers();
             Box::pin(async { Ok(true) })
         })
-        .after_connect(move |connection, _| {
-            Box::pin(async move { sqlx::raw_sql(role.session()).execute(connection).await.map(drop) })
-        })
+        .after_connect(move |connection, _| Box::pin(begin(connection, role)))
         .connect_with(options.clone())
         .await?;
     Ok(pool)
@@ -72,7 +83,7 @@ pub(crate) async fn pool(options: &PgConnectOptions, role: Role, size: u32) -> R
 /// One connection outside the pools, for a writer.
 pub(crate) async fn single(options: &PgConnectOptions, role: Role) -> Result<PgConnection, StoreError> {
     let mut connection = connect(options).await?;
-    sqlx::raw_sql(role.session()).execute(&mut connection).await?;
+    begin(&mut connection, role).await?;
     Ok(connection)
 }
 

@@ -175,6 +175,11 @@ impl Store {
         Ok(())
     }
 
+    /// How many connections there are at most for reads and for the control API.
+    pub fn connections(&self) -> usize {
+        self.shared.readers.options().get_max_connections() as usize
+    }
+
     /// How busy it is now.
     pub fn load(&self) -> Load {
         let (queued, queued_bytes) = self.shared.writer.waiting();

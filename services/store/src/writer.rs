@@ -12,12 +12,13 @@ mod flush;
 mod statement;
 mod worker;
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use pleat_domain::{Event, LogLine, Task, TenantId};
 use sqlx::postgres::PgConnectOptions;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -129,13 +130,15 @@ impl Writer {
         stop: &CancellationToken,
     ) -> Self {
         let writers = config.writers.max(1);
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let turns = Arc::new(Semaphore::new(processors.saturating_sub(1).max(1)));
         let waiting_bytes = Arc::new(AtomicUsize::new(0));
         let queue = |_| {
             let (sender, receiver) = mpsc::channel(config.queue.div_ceil(writers).max(1));
             let arrivals = Arc::<Arrivals>::default();
             let worker = Worker::new(
                 config,
-                Flusher::new(options.clone(), lease, bell, config.retention),
+                Flusher::new(options.clone(), lease, bell, config.retention, &turns),
                 (receiver, Arc::clone(&arrivals)),
                 stop.clone(),
             );

@@ -7,6 +7,7 @@ use std::time::Duration;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use time::OffsetDateTime;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -23,6 +24,8 @@ use crate::writer::{Change, Operation, Written};
 const ANSWER: Duration = Duration::from_secs(40);
 /// After a batch of this size a connection gives back what has grown for it.
 const LARGE: usize = 1024 * 1024;
+/// One commit of this size keeps the database busy for long enough to be felt by others.
+const HEAVY: usize = 64 * 1024;
 /// How long a database that is away is waited for; it may be restarting after a crash.
 const RECONNECT: Duration = Duration::from_secs(10);
 const RECONNECT_STEP: Duration = Duration::from_millis(100);
@@ -48,17 +51,30 @@ pub(super) struct Flusher {
     lease: Arc<Lease>,
     bell: Arc<Bell>,
     retention: Duration,
+    /// Heavy batches take turns, so that they never keep all processors busy.
+    turns: Arc<Semaphore>,
     connection: Option<PgConnection>,
 }
 
 impl Flusher {
-    pub(super) fn new(options: PgConnectOptions, lease: &Arc<Lease>, bell: &Arc<Bell>, retention: Duration) -> Self {
-        Self { options, lease: Arc::clone(lease), bell: Arc::clone(bell), retention, connection: None }
+    pub(super) fn new(
+        options: PgConnectOptions,
+        lease: &Arc<Lease>,
+        bell: &Arc<Bell>,
+        retention: Duration,
+        turns: &Arc<Semaphore>,
+    ) -> Self {
+        let (lease, bell, turns) = (Arc::clone(lease), Arc::clone(bell), Arc::clone(turns));
+        Self { options, lease, bell, retention, turns, connection: None }
     }
 
     /// Every operation is answered when this returns.
     pub(super) async fn flush(&mut self, batch: Vec<Operation>) {
         let bytes: usize = batch.iter().map(|operation| operation.encoded.bytes).sum();
+        let is_heavy = batch.iter().any(|operation| operation.encoded.bytes > HEAVY);
+        let turns = Arc::clone(&self.turns);
+        // Never closed.
+        let _turn = if is_heavy { turns.acquire().await.ok() } else { None };
         self.write_all(batch).await;
         if bytes > LARGE
             && let Some(connection) = &mut self.connection
