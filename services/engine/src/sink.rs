@@ -323,3 +323,32 @@ fn blocks_of(body: ChunkBody) -> Vec<Block> {
         ChunkBody::Blocks(blocks) => blocks,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_merged_up_to_the_size_of_one_event() {
+        let sink = Sink::new(&SkillName::parse_skill("echo").unwrap(), 8 * limits::MIB, None, None);
+        let chunk = || Chunk { artifact: None, body: ChunkBody::Text("x".repeat(1_000)), last: false };
+        let fitting = limits::CallLimits::DEFAULT.event_bytes / 1_000;
+        for _ in 0..2 * fitting + 1 {
+            assert!(sink.emit(chunk()));
+        }
+        let sizes: Vec<usize> = sink.take().bodies.iter().map(|body| text_of(body).len()).collect();
+        assert_eq!(sizes, [fitting * 1_000, fitting * 1_000, 1_000]);
+        sink.emit(chunk());
+        assert_eq!(sink.take().bodies.len(), 1, "what was taken is not added to");
+    }
+
+    fn text_of(body: &EventBody) -> &str {
+        match body {
+            EventBody::Artifact(chunk) => match chunk.artifact.blocks.as_slice() {
+                [Block::Text { text, .. }] => text,
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! The key-value store as functions see it: shared in the tenant, unknown outside, limited.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
 
@@ -31,6 +32,35 @@ async fn calls_that_add_at_the_same_time_lose_nothing() {
     server.reach(json!({ "do": "set", "key": "word", "value": "abc" })).await;
     let refused = server.reach_fails(json!({ "do": "increment", "key": "word", "delta": 1 })).await;
     assert_eq!(refused.1, "KvError::NotANumber");
+}
+
+#[tokio::test]
+async fn a_flood_of_values_leaves_connections_to_everybody_else() {
+    let url = database().await;
+    let server = TestServer::start_on(StoreConfig::new(url.as_str()), |_| {}, |_| {}).await;
+    server.deploy_reach("&grant=all").await;
+    let add = || server.reach(json!({ "do": "increment", "key": "n", "delta": 1 }));
+    add().await;
+    let (mut holder, mut outside) =
+        (PgConnection::connect(&url).await.unwrap(), PgConnection::connect(&url).await.unwrap());
+    let mut held = holder.begin().await.unwrap();
+    sqlx::query("SELECT FROM key_values FOR UPDATE").execute(&mut *held).await.unwrap();
+    // Many more than there are connections, and each has to wait for the row.
+    let flood = futures::future::join_all((0..20).map(|_| add()));
+    let others = async {
+        while waiting_for_locks(&mut outside).await == 0 {}
+        let tasks = server.api(Method::GET, "/tenants/acme/tasks", &server.deploy, None);
+        assert_eq!(tasks.await.0, 200);
+        held.rollback().await.unwrap();
+    };
+    let (sums, ()) = futures::join!(flood, others);
+    assert_eq!(sums.iter().filter_map(Value::as_i64).max(), Some(21));
+}
+
+async fn waiting_for_locks(connection: &mut PgConnection) -> i64 {
+    let waiting = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    sqlx::query_scalar(waiting).fetch_one(connection).await.unwrap()
 }
 
 #[tokio::test]

@@ -32,6 +32,26 @@ async fn a_task_reads_back_as_it_was_written() {
 }
 
 #[tokio::test]
+async fn a_large_payload_is_compressed_the_quick_way_where_there_is_one() {
+    let fixture = Fixture::new().await;
+    let (tenant, _) = fixture.tenant("acme").await;
+    let large = Task { input: raw(&format!("\"{}\"", "words ".repeat(20_000))), ..task() };
+    fixture.store.writer().commit(plain(&tenant, &large, Change::Insert)).await.unwrap();
+    let mut outside = fixture.outside().await;
+    let quick: bool =
+        sqlx::query_scalar("SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression'")
+            .fetch_one(&mut outside)
+            .await
+            .unwrap();
+    let used: Option<String> = sqlx::query_scalar("SELECT pg_column_compression(input) FROM tasks WHERE id = $1")
+        .bind(large.id.as_uuid())
+        .fetch_one(&mut outside)
+        .await
+        .unwrap();
+    assert_eq!(used.as_deref(), Some(if quick { "lz4" } else { "pglz" }));
+}
+
+#[tokio::test]
 async fn inserting_twice_is_inserting_once() {
     let fixture = Fixture::new().await;
     let (tenant, handle) = fixture.tenant("acme").await;
