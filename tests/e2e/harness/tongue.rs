@@ -264,11 +264,11 @@ fn without_defaults(value: &Value) -> Value {
             .collect()
         }
         Value::Array(items) => items.iter().map(without_defaults).collect(),
-        Value::String(text) if text.len() == "2026-01-01T00:00:00.000Z".len() && text.ends_with('Z') => {
-            Value::String(text.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.').to_owned())
-        }
-        Value::String(text) if text.ends_with("Z") && text.starts_with("20") => {
-            Value::String(text.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.').to_owned())
+        Value::String(text) if text.starts_with("20") && text.ends_with('Z') => {
+            let time = text.trim_end_matches('Z');
+            // Of a fraction only: a whole minute ends with zeros too.
+            let short = if time.contains('.') { time.trim_end_matches('0').trim_end_matches('.') } else { time };
+            Value::String(short.to_owned())
         }
         other => other.clone(),
     }
