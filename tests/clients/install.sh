@@ -9,7 +9,8 @@ here="$(cd "$(dirname "$0")" && pwd)"
 
 python() { # version
   local home="$directory/python-$1"
-  [ -f "$home/installed" ] && return
+  # An installation that was interrupted may be left without what it runs on.
+  [ -f "$home/installed" ] && "$home/bin/python" -c "import a2a" 2>/dev/null && return
   rm -rf "$home"
   python3 -m venv "$home"
   "$home/bin/pip" install -q "a2a-sdk[http-server,signing]==$1"
