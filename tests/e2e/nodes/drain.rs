@@ -7,14 +7,18 @@ use serde_json::json;
 use super::lost::STUBBORN;
 use super::sharing::numbers;
 use crate::harness::cluster::{Cluster, Node};
+use crate::harness::database;
 
 const PATIENCE: Duration = Duration::from_secs(40);
+/// As outside of tests: on a busy machine a node with the short one of the suites may lose it meanwhile, and then it has
+/// nothing to finish.
+const LEASE: (&str, &str) = ("PLEAT_LEASE_MS", "10000");
 
 #[tokio::test]
 async fn a_node_that_is_told_to_stop_finishes_hands_back_and_says_so() {
-    let mut cluster = Cluster::start(1).await;
+    let mut cluster = Cluster::start_with(database().await, 1, &[LEASE]).await;
     cluster.deploy(0, "stubborn.js", STUBBORN, "&name=stubborn").await;
-    let leaving = Node::start_with(&cluster.database, &[("PLEAT_DRAIN_SECONDS", "3")]).await;
+    let leaving = Node::start_with(&cluster.database, &[LEASE, ("PLEAT_DRAIN_SECONDS", "3")]).await;
     let leaving_url = leaving.url.clone();
     cluster.nodes.push(leaving);
     let (short, finished) = cluster.begin(1, "probe", json!({ "do": "sleep", "ms": 2_000 })).await;
