@@ -37,11 +37,23 @@ impl Answer {
         self.text.strip_prefix("HTTP/1.")?.split(' ').nth(1)?.parse().ok()
     }
 
-    /// All of it but the time, with what the request named taken out.
+    /// All of it but the time and the signatures of a card, with what the request named taken out.
     pub fn without(&self, named: &str) -> String {
         let lines = self.text.split("\r\n").filter(|line| !line.to_ascii_lowercase().starts_with("date:"));
-        lines.collect::<Vec<_>>().join("\r\n").replace(named, "<named>")
+        unsigned(&lines.collect::<Vec<_>>().join("\r\n")).replace(named, "<named>")
     }
+}
+
+/// The same key signs the same card differently each time, and a card is signed anew every few seconds. What was signed
+/// stays.
+fn unsigned(text: &str) -> String {
+    const BEGIN: &str = "\"signature\":\"";
+    let mut parts = text.split(BEGIN);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |before, part| {
+        let behind = part.find('"').map_or("", |end| &part[end..]);
+        format!("{before}{BEGIN}{behind}")
+    })
 }
 
 /// A request in the ordinary form, to be altered or sent as it is. An empty key is none.
