@@ -51,8 +51,8 @@ fn unsigned(text: &str) -> String {
     let mut parts = text.split(BEGIN);
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |before, part| {
-        let behind = part.find('"').map_or("", |end| &part[end..]);
-        format!("{before}{BEGIN}{behind}")
+        let behind = part.split_once('"').map_or("", |(_, behind)| behind);
+        format!("{before}{BEGIN}\"{behind}")
     })
 }
 
