@@ -73,6 +73,26 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
         "{nodes} kills of a node and {postgres} of Postgres, {standstills} standstills of it, {} tasks",
         grouped(told.tasks.len())
     );
+    let mut rows = counted(&tried, &judged, &told);
+    rows.extend([
+        back("crash.ready", "longest time until a killed node was ready again".to_owned(), slowest, scale),
+        back("crash.postgres", "longest time until calls were served again".to_owned(), slowest_postgres, scale),
+        back(
+            "crash.standstill",
+            format!("the same after Postgres stood still for {} s", STANDSTILL.as_secs()),
+            slowest_standstill,
+            scale,
+        ),
+    ]);
+    rows
+}
+
+/// How long something was away.
+fn back(name: &'static str, tried: String, took: Duration, scale: Scale) -> Row {
+    Row::at_most(name, tried, 5.0, took.as_secs_f64(), "s").judged(scale.is_full())
+}
+
+fn counted(tried: &str, judged: &Judged, told: &Told) -> Vec<Row> {
     vec![
         Row::none("crash.lost", format!("{tried}: acknowledged and gone, or another than sent"), &judged.lost),
         Row::none("crash.stuck", format!("{tried}: not final"), &judged.stuck),
@@ -83,30 +103,6 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
             &told.twice,
         ),
         Row::none("crash.answers", format!("{tried}: answers that are neither a result nor 503"), &told.wrong),
-        Row::at_most(
-            "crash.ready",
-            "longest time until a killed node was ready again",
-            5.0,
-            slowest.as_secs_f64(),
-            "s",
-        )
-        .judged(scale.is_full()),
-        Row::at_most(
-            "crash.postgres",
-            "longest time until calls were served again",
-            5.0,
-            slowest_postgres.as_secs_f64(),
-            "s",
-        )
-        .judged(scale.is_full()),
-        Row::at_most(
-            "crash.standstill",
-            format!("the same after Postgres stood still for {} s", STANDSTILL.as_secs()),
-            5.0,
-            slowest_standstill.as_secs_f64(),
-            "s",
-        )
-        .judged(scale.is_full()),
     ]
 }
 
