@@ -70,6 +70,33 @@ async fn errors_are_plain() {
     insta::assert_json_snapshot!("v03_errors", errors);
 }
 
+/// The clients of 0.3 read what refuses a stream out of a stream, and only that; parameters that do not fit begin none.
+#[tokio::test]
+async fn a_stream_is_refused_in_one_to_who_asks_for_one() {
+    let server = started().await;
+    let done = V03.send(&server, "", call(json!({ "do": "echo", "value": 1 }))).await.id();
+    let fresh = pleat_domain::TaskId::new().to_string();
+    for (method, params, code) in [
+        ("tasks/resubscribe", json!({ "id": fresh }), -32001),
+        ("message/stream", json!({ "message": V03.answer(&done, json!(1)) }), -32004),
+    ] {
+        let request = || V03.rpc(&server, method, &params);
+        let refused = request().header("accept", "text/event-stream").send().await.unwrap();
+        assert_eq!(
+            (refused.status(), &refused.headers()["content-type"]),
+            (200.try_into().unwrap(), &"text/event-stream".parse().unwrap())
+        );
+        let frames = crate::harness::Stream::of(refused).all().await;
+        let errors: Vec<_> = frames.iter().map(|frame| &frame.data["error"]["code"]).collect();
+        assert_eq!(errors, [&json!(code)], "{method}");
+        let plain = V03.read(request().header("accept", "application/json")).await.body;
+        assert_eq!(plain["error"], frames[0].data["error"], "the same to who asks for none");
+    }
+    let request = V03.rpc(&server, "message/stream", &json!({ "none": 1 })).header("accept", "text/event-stream");
+    let refused = request.send().await.unwrap();
+    assert_eq!(refused.headers()["content-type"], "application/json");
+}
+
 /// What 0.1 and 0.3 share by name is answered in the words that the task was made in.
 #[tokio::test]
 async fn shared_methods_answer_in_the_words_of_the_task() {

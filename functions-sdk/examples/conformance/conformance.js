@@ -5,7 +5,7 @@
 
 export const title = 'Conformance';
 export const description = 'Does what a conformance suite asks for by the id or the text of its message.';
-export const tags = ['testing', 'conformance'];
+export const tags = ['conformance', 'suites'];
 export const limits = { wallMs: 60_000 };
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

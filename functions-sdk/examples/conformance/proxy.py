@@ -18,7 +18,8 @@ PORT, TENANT, KEY = int(sys.argv[1]), urllib.parse.urlsplit(sys.argv[2].rstrip("
 class Proxy(BaseHTTPRequestHandler):
     def forward(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        below = self.path.startswith(TENANT.path + "/") or not TENANT.path
+        path = urllib.parse.urlsplit(self.path).path
+        below = f"{path}/".startswith(TENANT.path + "/") or not TENANT.path
         headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
         if "Authorization" not in self.headers and b"agent/getAuthenticatedExtendedCard" not in body:
             headers["Authorization"] = f"Bearer {KEY}"

@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use pleat_domain::json::{self, Raw};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -22,34 +24,64 @@ const LIST_MOST: usize = 100;
 pub(crate) struct Fields<'a> {
     pointer: String,
     entries: Entries<'a>,
+    /// Whether a member may also be called as in the protocol's definition: ProtoJSON takes `historyLength` and
+    /// `history_length`.
+    both_names: bool,
 }
 
 impl<'a> Fields<'a> {
     /// `name` is what the fault calls the thing that should have been an object.
     pub fn read(raw: &'a RawValue, name: &str, pointer: String) -> Result<Self, InvalidParams> {
         match serde_json::from_str(raw.get()) {
-            Ok(entries) => Ok(Self { pointer, entries }),
+            Ok(entries) => Ok(Self { pointer, entries, both_names: false }),
             Err(_) => Err(InvalidParams::new(format!("`{name}` must be an object"), pointer)),
         }
     }
 
     /// Those of an object that was left out.
     pub fn none() -> Self {
-        Self { pointer: String::new(), entries: Entries(Vec::new()) }
+        Self { pointer: String::new(), entries: Entries(Vec::new()), both_names: false }
     }
 
     pub fn try_read(raw: &'a RawValue, pointer: &str) -> Option<Self> {
         let entries = serde_json::from_str(raw.get()).ok()?;
-        Some(Self { pointer: pointer.to_owned(), entries })
+        Some(Self { pointer: pointer.to_owned(), entries, both_names: false })
+    }
+
+    /// The same, where members may have either of their names.
+    pub fn by_both_names(self, both_names: bool) -> Self {
+        Self { both_names, ..self }
     }
 
     /// The member's text, `null` included.
     pub fn present(&self, name: &str) -> Option<&'a RawValue> {
-        self.entries.0.iter().find(|(key, _)| key == name).map(|(_, raw)| *raw)
+        let of = |is: &dyn Fn(&str) -> bool| self.entries.0.iter().find(|(key, _)| is(key)).map(|(_, raw)| *raw);
+        let defined = || of(&|key| is_defined_as(key, name));
+        of(&|key| key == name).or_else(|| if self.both_names { defined() } else { None })
     }
 
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
         self.present(name).filter(|raw| raw.get() != "null")
+    }
+
+    /// The member's text, where there is no other.
+    pub fn only(&self, name: &str) -> Option<&'a RawValue> {
+        self.present(name).filter(|_| self.entries.0.len() == 1)
+    }
+
+    pub fn count_of_all(&self) -> usize {
+        self.entries.0.len()
+    }
+
+    /// All members but one, as they are written.
+    pub fn without(&self, name: &str) -> Raw {
+        struct Others<'a>(&'a Entries<'a>, &'a str);
+        impl Serialize for Others<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_map(self.0.0.iter().filter(|(key, _)| key != self.1).map(|(key, raw)| (key, raw)))
+            }
+        }
+        json::raw(&Others(&self.entries, name))
     }
 
     /// The JSON pointer to a member. The names are ours, so that nothing needs escaping.
@@ -83,7 +115,8 @@ impl<'a> Fields<'a> {
     }
 
     pub fn object(&self, name: &str) -> Result<Option<Self>, InvalidParams> {
-        self.get(name).map(|raw| Self::read(raw, name, self.pointer_to(name))).transpose()
+        let read = |raw| Self::read(raw, name, self.pointer_to(name)).map(|read| read.by_both_names(self.both_names));
+        self.get(name).map(read).transpose()
     }
 
     pub fn count(&self, name: &str) -> Result<Option<u32>, InvalidParams> {
@@ -165,6 +198,37 @@ impl<'de> Visitor<'de> for Collecting {
     }
 }
 
+/// Whether `key` is how the definition spells `name`: `history_length` for `historyLength`.
+fn is_defined_as(key: &str, name: &str) -> bool {
+    let mut rest = key.bytes();
+    let same = name.bytes().all(|byte| match byte.is_ascii_uppercase() {
+        true => rest.next() == Some(b'_') && rest.next() == Some(byte.to_ascii_lowercase()),
+        false => rest.next() == Some(byte),
+    });
+    same && rest.next().is_none()
+}
+
 fn is_identifier(text: &str) -> bool {
     (1..=IDENTIFIER_MOST_BYTES).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_the_definition_are_taken_where_they_may_be() {
+        let raw: Box<RawValue> =
+            serde_json::from_str(r#"{"history_length":1,"task_id":"a","taskId":"b","x_Y":1}"#).unwrap();
+        let plain = Fields::read(&raw, "params", String::new()).unwrap();
+        assert_eq!(
+            (plain.count("historyLength").unwrap(), plain.string("taskId").unwrap().as_deref()),
+            (None, Some("b"))
+        );
+        let both = plain.by_both_names(true);
+        assert_eq!(both.count("historyLength").unwrap(), Some(1));
+        assert_eq!(both.string("taskId").unwrap().as_deref(), Some("b"), "the name of JSON comes first");
+        assert!(both.present("xY").is_none());
+        assert!(both.present("history").is_none());
+    }
 }

@@ -13,8 +13,6 @@ pub enum Input {
     Value(Raw),
     Message {
         message: Message,
-        /// Its only data part as it was written, so that no digit of it is lost.
-        data: Option<Raw>,
         /// Set when the only data part named the skill: `{"skill", "input"}` gives `input`, any other object that
         /// names a skill gives the rest of itself.
         named: Option<Raw>,
@@ -34,7 +32,6 @@ impl Input {
     pub fn into_answer(self, schema: Option<&Value>) -> Result<(Raw, Option<Message>), NoInput> {
         match self {
             Self::Value(value) => Ok((value, None)),
-            Self::Message { message, data: Some(value), .. } => Ok((value, Some(message))),
             Self::Message { message, .. } => Ok((input_from_message(&message, schema)?, Some(message))),
         }
     }

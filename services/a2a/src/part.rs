@@ -44,7 +44,6 @@ pub(crate) enum Body<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Data<'a> {
-    Value(&'a Value),
     Raw(&'a RawValue),
     Wrapped { value: Box<Data<'a>> },
 }
@@ -52,7 +51,6 @@ pub(crate) enum Data<'a> {
 impl Data<'_> {
     fn is_object(&self) -> bool {
         match self {
-            Self::Value(value) => value.is_object(),
             Self::Raw(raw) => raw.get().starts_with('{'),
             Self::Wrapped { .. } => true,
         }
@@ -88,7 +86,7 @@ impl<'a> Part<'a> {
     pub fn of_block(block: &'a Block) -> Option<Self> {
         let (part, extra) = match block {
             Block::Text { text, extra } => (Self::text(text.as_str()).described(extra), extra),
-            Block::Data { data, extra } => (Self::of(Body::Data(Data::Value(data))).described(extra), extra),
+            Block::Data { data, extra } => (Self::of(Body::Data(Data::Raw(&data.0))).described(extra), extra),
             Block::Image { data, mime_type, extra } | Block::Audio { data, mime_type, extra } => {
                 let body = Body::Bytes(Cow::Borrowed(data.as_str()));
                 (Self { name: text_in(extra, NAME), media_type: Some(mime_type.as_str()), ..Self::of(body) }, extra)

@@ -1,13 +1,13 @@
 //! Where a message names the skill that it is for.
 
 use pleat_domain::content::Block;
-use pleat_domain::json::{self, Raw};
+use pleat_domain::json::Raw;
 use pleat_domain::message::Message;
-use serde_json::{Map, Value};
 
 use crate::error::InvalidParams;
 use crate::fields::Fields;
 use crate::input::Input;
+use crate::value::as_data;
 
 /// `skill` or `skillId`; both only when they agree.
 pub(crate) fn named(fields: &Fields<'_>) -> Result<Option<String>, InvalidParams> {
@@ -22,19 +22,15 @@ pub(crate) fn named(fields: &Fields<'_>) -> Result<Option<String>, InvalidParams
 
 /// The skill that the only data part names, and the input that it carries.
 pub(crate) fn named_by_data(message: &Message) -> Option<(String, Raw)> {
-    let mut data = message.content.iter().filter_map(|block| match block {
-        Block::Data { data, .. } => Some(data),
-        _ => None,
-    });
-    let (Some(Value::Object(object)), None) = (data.next(), data.next()) else { return None };
-    let key = ["skill", "skillId"].into_iter().find(|key| object.get(*key).is_some_and(Value::is_string))?;
-    let name = object.get(key)?.as_str()?.to_owned();
-    if let (Some(input), 2) = (object.get("input"), object.len()) {
-        return Some((name, json::raw(input)));
+    let mut data = message.content.iter().filter_map(as_data);
+    let (Some(data), None) = (data.next(), data.next()) else { return None };
+    let object = Fields::try_read(data, "")?;
+    let named = |key: &&str| object.get(key).and_then(|name| serde_json::from_str(name.get()).ok());
+    let (key, name) = ["skill", "skillId"].iter().find_map(|key| Some((key, named(key)?)))?;
+    match (object.present("input"), object.count_of_all()) {
+        (Some(input), 2) => Some((name, input.to_owned())),
+        _ => Some((name, object.without(key))),
     }
-    let rest: Map<String, Value> =
-        object.iter().filter(|(other, _)| *other != key).map(|(key, value)| (key.clone(), value.clone())).collect();
-    Some((name, json::raw(&rest)))
 }
 
 /// The skill that an answer to the question which one it is names: a hint, or else the whole of its text.

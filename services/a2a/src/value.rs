@@ -27,7 +27,7 @@ pub enum NoInput {
 pub fn input_from_message(message: &Message, schema: Option<&Value>) -> Result<Raw, NoInput> {
     let mut data = message.content.iter().filter_map(as_data);
     match (data.next(), data.count()) {
-        (Some(value), 0) => return Ok(json::raw(value)),
+        (Some(value), 0) => return Ok(value.clone()),
         (Some(_), others) => return Err(NoInput::SeveralDataParts(others + 1)),
         (None, _) => {}
     }
@@ -55,9 +55,9 @@ pub fn text_of(value: &RawValue) -> Cow<'_, str> {
     serde_json::from_str::<String>(json).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
-fn as_data(block: &Block) -> Option<&Value> {
+pub(crate) fn as_data(block: &Block) -> Option<&Raw> {
     match block {
-        Block::Data { data, .. } => Some(data),
+        Block::Data { data, .. } => Some(&data.0),
         _ => None,
     }
 }

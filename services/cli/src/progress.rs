@@ -111,7 +111,7 @@ pub fn blocks_text(blocks: &[Block]) -> String {
 fn block_text(block: &Block) -> String {
     match block {
         Block::Text { text, .. } => text.clone(),
-        Block::Data { data, .. } => data.to_string(),
+        Block::Data { data, .. } => data.0.get().to_owned(),
         Block::ResourceLink { uri, .. } => uri.clone(),
         Block::Resource { resource, .. } => resource.text.clone().unwrap_or_else(|| format!("[{}]", resource.uri)),
         Block::Image { mime_type, .. } => format!("[image: {mime_type}]"),

@@ -2,13 +2,19 @@
 //!
 //! A2A is a projection of these: `Block::is_public` says which blocks a caller may ever see.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::json::{self, Raw};
+
 /// One block of a message or an artifact. Fields that we do not know (`annotations`, `_meta`, …) are kept.
+///
+/// What is derived here is a part of how a block is read and written: the whole is below.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
 pub enum Block {
     Text {
         text: String,
@@ -45,7 +51,7 @@ pub enum Block {
     },
     /// Structured data: ours, for A2A's data parts and MCP's `structuredContent`.
     Data {
-        data: Value,
+        data: Data,
         #[serde(flatten)]
         extra: Map<String, Value>,
     },
@@ -56,6 +62,11 @@ pub enum Block {
     ServerToolUse(Map<String, Value>),
     WebSearchToolResult(Map<String, Value>),
 }
+
+/// A value as it was written, every digit of it. Two are equal if they say the same.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct Data(pub Raw);
 
 /// A resource carried inside a message: exactly one of `text` and `blob` (base64).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,16 +100,15 @@ impl Block {
         Self::Text { text: text.into(), extra: Map::new() }
     }
 
-    pub fn data(data: Value) -> Self {
-        Self::Data { data, extra: Map::new() }
+    pub fn data(data: Raw) -> Self {
+        Self::Data { data: Data(data), extra: Map::new() }
     }
 
     /// The block that a plain input amounts to: a text for a string, data for everything else.
     pub fn of_input(input: &RawValue) -> Self {
         match serde_json::from_str(input.get()) {
-            Ok(Value::String(text)) => Self::text(text),
-            Ok(value) => Self::data(value),
-            Err(_) => Self::text(input.get()),
+            Ok(text) if input.get().starts_with('"') => Self::Text { text, extra: Map::new() },
+            _ => Self::data(input.to_owned()),
         }
     }
 
@@ -130,10 +140,115 @@ impl Block {
     }
 }
 
+impl PartialEq for Data {
+    fn eq(&self, other: &Self) -> bool {
+        let value = |data: &Self| serde_json::from_str::<Value>(data.0.get()).ok();
+        self.0.get() == other.0.get() || value(self) == value(other)
+    }
+}
+
+/// Only what is derived for a block comes here, with a value that has been read already.
+impl<'de> Deserialize<'de> for Data {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(|value| Self(json::raw(&value)))
+    }
+}
+
+impl Serialize for Block {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Block {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Members { data, mut others } = Members::deserialize(deserializer)?;
+        match data {
+            Some(data) if others.get(TYPE).is_some_and(|kind| kind == DATA) => {
+                others.shift_remove(TYPE);
+                Ok(Self::Data { data: Data(data), extra: others })
+            }
+            data => {
+                let value = data.map(|data| serde_json::from_str(data.get())).transpose().map_err(de::Error::custom)?;
+                others.extend(value.map(|value: Value| (DATA.to_owned(), value)));
+                Self::deserialize(Value::Object(others)).map_err(de::Error::custom)
+            }
+        }
+    }
+}
+
+const TYPE: &str = "type";
+const DATA: &str = "data";
+
+/// The members of a block, of which one may be data of any kind: its type may come after it.
+struct Members {
+    data: Option<Raw>,
+    others: Map<String, Value>,
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> de::Visitor<'de> for Each {
+            type Value = Members;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a content block, which is an object with a `type`")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut members: A) -> Result<Members, A::Error> {
+                let (mut data, mut others) = (None, Map::new());
+                while let Some(name) = members.next_key::<String>()? {
+                    match name.as_str() {
+                        DATA => data = Some(members.next_value()?),
+                        _ => drop(others.insert(name, members.next_value()?)),
+                    }
+                }
+                Ok(Members { data, others })
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn data_keeps_every_digit_wherever_its_type_stands() {
+        for wire in [
+            r#"{"type":"data","data":{"n":123456789012345678901234567890,"x":1.10},"name":"n"}"#,
+            r#"{"data":{"n":123456789012345678901234567890,"x":1.10},"name":"n","type":"data"}"#,
+        ] {
+            let block: Block = serde_json::from_str(wire).unwrap();
+            let Block::Data { data, extra } = &block else { panic!("{block:?}") };
+            assert_eq!(data.0.get(), r#"{"n":123456789012345678901234567890,"x":1.10}"#);
+            assert_eq!(extra.get("name"), Some(&json!("n")));
+            let written = r#"{"type":"data","data":{"n":123456789012345678901234567890,"x":1.10},"name":"n"}"#;
+            assert_eq!(serde_json::to_string(&block).unwrap(), written);
+        }
+    }
+
+    #[test]
+    fn null_is_data_too_and_nothing_is_not() {
+        let block: Block = serde_json::from_str(r#"{"type":"data","data":null}"#).unwrap();
+        assert_eq!(block, Block::data(RawValue::NULL.to_owned()));
+        let fault = |wire: &str| serde_json::from_str::<Block>(wire).unwrap_err().to_string();
+        assert_eq!(fault(r#"{"type":"data"}"#), "missing field `data`");
+        assert_eq!(fault(r#"{"data":1}"#), "missing field `type`");
+        assert!(fault("1").contains("a content block, which is an object with a `type`"), "{}", fault("1"));
+        assert!(fault(r#"{"type":"image","data":1,"mimeType":"image/png"}"#).contains("expected a string"));
+    }
+
+    #[test]
+    fn a_picture_keeps_its_bytes() {
+        let wire = json!({"type": "image", "data": "AAEC", "mimeType": "image/png", "_meta": {"a": 1}});
+        let block: Block = serde_json::from_value(wire.clone()).unwrap();
+        assert!(matches!(&block, Block::Image { data, .. } if data == "AAEC"));
+        assert_eq!(serde_json::to_value(&block).unwrap(), wire);
+    }
 
     #[test]
     fn unknown_fields_of_a_block_survive() {

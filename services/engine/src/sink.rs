@@ -319,7 +319,7 @@ fn size_of(body: &ChunkBody) -> usize {
 fn blocks_of(body: ChunkBody) -> Vec<Block> {
     match body {
         ChunkBody::Text(text) => vec![Block::text(text)],
-        ChunkBody::Data(data) => vec![Block::data(serde_json::from_str(data.get()).unwrap_or_default())],
+        ChunkBody::Data(data) => vec![Block::data(data)],
         ChunkBody::Blocks(blocks) => blocks,
     }
 }

@@ -118,11 +118,16 @@ impl Problem {
         }
     }
 
-    /// As the answer to a JSON-RPC request. Errors travel with 200, but for those that proxies and clients act upon.
-    pub(crate) fn into_rpc(self, id: &RawValue, words: Words) -> Response {
+    /// With which an answer to a JSON-RPC request travels: 200, but for what proxies and clients act upon.
+    pub(crate) fn rpc_status(&self) -> StatusCode {
         let carried = matches!(self.rpc, rpc::LIMIT_EXCEEDED | rpc::UNAUTHENTICATED | rpc::FORBIDDEN)
             || matches!(self.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNSUPPORTED_MEDIA_TYPE);
-        let status = if carried { self.status } else { StatusCode::OK };
+        if carried { self.status } else { StatusCode::OK }
+    }
+
+    /// As the answer to a JSON-RPC request.
+    pub(crate) fn into_rpc(self, id: &RawValue, words: Words) -> Response {
+        let status = self.rpc_status();
         let body = jsonrpc::error(id, self.rpc, &self.message, self.data_in(words));
         let mut response = (status, [(CONTENT_TYPE, "application/json")], Bytes::from(body)).into_response();
         self.mark(&mut response);

@@ -78,6 +78,11 @@ pub(crate) fn of_frames(frames: impl Stream<Item = Frame> + Send + 'static) -> R
     }))
 }
 
+/// One frame, and the end.
+pub(crate) fn one(text: String) -> Response {
+    stream(futures::stream::iter([Ok(Frame::default().data(text))]))
+}
+
 fn stream(frames: impl Stream<Item = Result<Frame, Infallible>> + Send + 'static) -> Response {
     kept_alive(frames, KEEP_ALIVE)
 }

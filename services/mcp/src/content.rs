@@ -22,7 +22,7 @@ impl<'a> Content<'a> {
     /// Nothing for what belongs to the owner alone.
     pub fn of(block: &'a Block) -> Option<Self> {
         match block {
-            Block::Data { data, .. } => Some(Self::text(data.to_string())),
+            Block::Data { data, .. } => Some(Self::text(data.0.get())),
             block if block.is_public() => Some(Self::Block(block)),
             _ => None,
         }

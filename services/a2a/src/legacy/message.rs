@@ -1,7 +1,6 @@
 //! Tells a 0.1 message from an input, and reads it.
 
 use pleat_domain::ids::TaskId;
-use pleat_domain::json::Raw;
 use pleat_domain::message::{Message, Role, Source};
 use serde_json::value::RawValue;
 
@@ -15,8 +14,6 @@ pub(super) enum Sent<'a> {
     Value(&'a RawValue),
     Message {
         message: Box<Message>,
-        /// Its only data part, as it was written.
-        data: Option<Raw>,
         /// What the message's metadata names.
         skill: Option<String>,
     },
@@ -60,19 +57,19 @@ fn read_message<'a>(fields: &Fields<'_>, parts: &RawValue) -> Result<Sent<'a>, I
         _ => return Err(fields.invalid("role", "must be `user` or `agent`")),
     };
     let skill = fields.object("metadata")?.map(|metadata| skill::named(&metadata)).transpose()?.flatten();
-    let parts = read::all(parts, &fields.pointer_to("parts"), Form::Type)?;
+    let content = read::all(parts, &fields.pointer_to("parts"), Form::Type)?;
     let message = Message {
         // 0.1 messages have no id of their own; everything after them has.
         message_id: fields.identifier("messageId")?.unwrap_or_else(fresh_id),
         role,
         source: Source::A2aExternal,
-        content: parts.blocks,
+        content,
         metadata: fields.map("metadata")?,
         reference_task_ids: Vec::new(),
         extensions: Vec::new(),
         request: None,
     };
-    Ok(Sent::Message { message: Box::new(message), data: parts.data, skill })
+    Ok(Sent::Message { message: Box::new(message), skill })
 }
 
 fn fresh_id() -> String {

@@ -35,13 +35,13 @@ impl SendParams {
         };
         let input = match message::read(&fields, skill.is_some())? {
             message::Sent::Value(raw) => Input::Value(raw.to_owned()),
-            message::Sent::Message { mut message, data, skill: hinted } => {
+            message::Sent::Message { mut message, skill: hinted } => {
                 message.request = RequestNotes::new(metadata, Vec::new());
                 skill = skill.or(hinted);
                 let named = if skill.is_none() { skill::named_by_data(&message) } else { None };
                 let (name, value) = named.unzip();
                 skill = skill.or(name);
-                Input::Message { message: *message, data, named: value }
+                Input::Message { message: *message, named: value }
             }
         };
         Ok(Self {

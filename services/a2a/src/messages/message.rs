@@ -1,7 +1,6 @@
 //! Messages, read: what they say, and which task and conversation they are for.
 
 use pleat_domain::ids::ContextId;
-use pleat_domain::json::Raw;
 use pleat_domain::message::{Message, Source};
 
 use super::Dialect;
@@ -12,8 +11,6 @@ use crate::skill;
 
 pub(super) struct Addressed {
     pub message: Message,
-    /// Its only data part, as it was written.
-    pub data: Option<Raw>,
     pub task: Option<String>,
     pub context: Option<ContextId>,
     /// What the message names.
@@ -34,12 +31,12 @@ pub(super) fn read(params: &Fields<'_>, dialect: Dialect) -> Result<Addressed, I
     })?;
     let parts = fields.get("parts").ok_or_else(|| fields.invalid("parts", "is missing; it must be an array"))?;
     let message_id = message_id.ok_or_else(|| fields.invalid("messageId", "is missing; it must be a string"))?;
-    let parts = read::all(parts, &fields.pointer_to("parts"), dialect.form())?;
+    let content = read::all(parts, &fields.pointer_to("parts"), dialect.form())?;
     let message = Message {
         message_id,
         role,
         source: Source::A2aExternal,
-        content: parts.blocks,
+        content,
         metadata: fields.map("metadata")?,
         reference_task_ids: fields.identifiers("referenceTaskIds")?,
         extensions: fields.identifiers("extensions")?,
@@ -50,7 +47,6 @@ pub(super) fn read(params: &Fields<'_>, dialect: Dialect) -> Result<Addressed, I
         task: id(&fields, "taskId", dialect)?,
         context: context(&fields, dialect)?,
         message,
-        data: parts.data,
     })
 }
 

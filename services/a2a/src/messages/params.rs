@@ -31,7 +31,7 @@ pub enum Call {
 impl Call {
     pub fn read(dialect: Dialect, operation: Operation, params: Option<&RawValue>) -> Result<Self, InvalidParams> {
         let fields = match (params, operation) {
-            (Some(params), _) => Fields::read(params, "params", String::new())?,
+            (Some(params), _) => Fields::read(params, "params", String::new())?.by_both_names(dialect == Dialect::V1),
             // Nothing in them is required.
             (None, Operation::List | Operation::ExtendedCard) => Fields::none(),
             (None, _) => return Err(InvalidParams::new("`params` is missing; it must be an object", "")),
@@ -97,7 +97,7 @@ impl SendParams {
         addressed.message.request = RequestNotes::new(fields.map("metadata")?, wishes.output_modes);
         Ok(Self {
             skill: skill.or(name),
-            input: Input::Message { message: addressed.message, data: addressed.data, named: value },
+            input: Input::Message { message: addressed.message, named: value },
             task: addressed.task,
             context: addressed.context,
             history_length: wishes.history_length,

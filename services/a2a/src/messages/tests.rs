@@ -17,7 +17,7 @@ use crate::error::InvalidParams;
 use crate::method::Operation;
 
 fn task() -> Task {
-    let mut message = Message::user("m-1", vec![Block::text("hi"), Block::data(json!([1]))]);
+    let mut message = Message::user("m-1", vec![Block::text("hi"), Block::data(json::raw(&json!([1])))]);
     message.reference_task_ids = vec!["other".to_owned()];
     Task {
         id: "task_01890a5d96b87a2fb0b6f2a3c4d5e6f7".parse().unwrap(),

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
-use pleat_domain::content::{Block, EmbeddedResource};
+use pleat_domain::content::{Block, Data, EmbeddedResource};
 use pleat_domain::json::Raw;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -22,30 +22,20 @@ pub(crate) enum Form {
     Member,
 }
 
-/// The parts of a message.
-pub(crate) struct Parts {
-    pub blocks: Vec<Block>,
-    /// The only data part as it was written: a number of many digits is a rounded one in its block.
-    pub data: Option<Raw>,
-}
-
 /// All parts of a message; there must be one.
-pub(crate) fn all(parts: &RawValue, pointer: &str, form: Form) -> Result<Parts, InvalidParams> {
+pub(crate) fn all(parts: &RawValue, pointer: &str, form: Form) -> Result<Vec<Block>, InvalidParams> {
     let parts: Vec<&RawValue> =
         serde_json::from_str(parts.get()).map_err(|_| InvalidParams::new("`parts` must be an array", pointer))?;
     if parts.is_empty() {
         return Err(InvalidParams::new("`parts` must have at least one part", pointer));
     }
-    let read = |(index, part)| one(part, format!("{pointer}/{index}"), form);
-    let given: Vec<Given<'_>> = parts.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
-    let mut data = given.iter().filter(|given| matches!(given.body, Body::Data(_)));
-    let data = data.next().filter(|_| data.next().is_none()).and_then(|given| given.written);
-    let data = data.map(ToOwned::to_owned);
-    Ok(Parts { blocks: given.into_iter().enumerate().map(|(index, given)| given.into_block(index)).collect(), data })
+    let read =
+        |(index, part)| one(part, format!("{pointer}/{index}"), form).map(|given: Given| given.into_block(index));
+    parts.into_iter().enumerate().map(read).collect()
 }
 
-fn one(part: &RawValue, pointer: String, form: Form) -> Result<Given<'_>, InvalidParams> {
-    let fields = Fields::read(part, "part", pointer)?;
+fn one(part: &RawValue, pointer: String, form: Form) -> Result<Given, InvalidParams> {
+    let fields = Fields::read(part, "part", pointer)?.by_both_names(form == Form::Member);
     match form {
         Form::Type => tagged(&fields, if fields.get("type").is_none() { "kind" } else { "type" }, "type"),
         Form::Kind => tagged(&fields, "kind", "kind"),
@@ -53,10 +43,8 @@ fn one(part: &RawValue, pointer: String, form: Form) -> Result<Given<'_>, Invali
     }
 }
 
-struct Given<'a> {
+struct Given {
     body: Body,
-    /// Data as they were written, where they were not wrapped.
-    written: Option<&'a RawValue>,
     name: Option<String>,
     media_type: Option<String>,
     metadata: Option<Map<String, Value>>,
@@ -64,13 +52,13 @@ struct Given<'a> {
 
 enum Body {
     Text(String),
-    Data(Value),
+    Data(Raw),
     Bytes(String),
     Link(String),
 }
 
 /// `tag` is where the kind is looked for, `expected` what the fault calls it when it is nowhere.
-fn tagged<'a>(fields: &Fields<'a>, tag: &str, expected: &str) -> Result<Given<'a>, InvalidParams> {
+fn tagged(fields: &Fields<'_>, tag: &str, expected: &str) -> Result<Given, InvalidParams> {
     let kind = match fields.get(tag) {
         Some(_) => fields.required_string(tag)?,
         None => fields.required_string(expected)?,
@@ -78,7 +66,7 @@ fn tagged<'a>(fields: &Fields<'a>, tag: &str, expected: &str) -> Result<Given<'a
     let metadata = metadata(fields)?;
     match kind.as_str() {
         "text" => Ok(Given::new(Body::Text(fields.required_string("text")?), metadata)),
-        "data" => Ok(unwrapped(fields.present("data"), data(fields)?, metadata)),
+        "data" => Ok(unwrapped(data(fields)?, metadata)),
         "file" => {
             let missing = || fields.invalid("file", "is missing; it must be an object");
             file(&fields.object("file")?.ok_or_else(missing)?, metadata)
@@ -87,7 +75,7 @@ fn tagged<'a>(fields: &Fields<'a>, tag: &str, expected: &str) -> Result<Given<'a
     }
 }
 
-fn file<'a>(file: &Fields<'_>, metadata: Option<Map<String, Value>>) -> Result<Given<'a>, InvalidParams> {
+fn file(file: &Fields<'_>, metadata: Option<Map<String, Value>>) -> Result<Given, InvalidParams> {
     let (name, media_type) = (file.string("name")?, file.string("mimeType")?);
     let body = match (file.string("bytes")?, file.string("uri")?) {
         (Some(_), Some(_)) => return Err(file.invalid("uri", "and `bytes` exclude each other; send one of them")),
@@ -95,10 +83,10 @@ fn file<'a>(file: &Fields<'_>, metadata: Option<Map<String, Value>>) -> Result<G
         (None, Some(uri)) => link(file, "uri", uri)?,
         (Some(bytes), None) => self::bytes(file, "bytes", bytes)?,
     };
-    Ok(Given { body, written: None, name, media_type, metadata })
+    Ok(Given { body, name, media_type, metadata })
 }
 
-fn untagged<'a>(fields: &Fields<'a>) -> Result<Given<'a>, InvalidParams> {
+fn untagged(fields: &Fields<'_>) -> Result<Given, InvalidParams> {
     let members: Vec<&str> = ["text", "raw", "url"].into_iter().filter(|name| fields.get(name).is_some()).collect();
     let has_data = fields.present("data").is_some();
     let body = match (members.as_slice(), has_data) {
@@ -106,14 +94,13 @@ fn untagged<'a>(fields: &Fields<'a>) -> Result<Given<'a>, InvalidParams> {
         (["text"], false) => Body::Text(fields.required_string("text")?),
         (["raw"], false) => bytes(fields, "raw", fields.required_string("raw")?)?,
         (["url"], false) => link(fields, "url", fields.required_string("url")?)?,
-        ([], true) => Body::Data(data(fields)?),
+        ([], true) => Body::Data(data(fields)?.to_owned()),
         _ => return Err(fields.fault("a part must have only one of `text`, `raw`, `url` and `data`")),
     };
     // In ProtoJSON, what is empty is not there.
     let name = fields.string("filename")?.filter(|name| !name.is_empty());
     let media_type = fields.string("mediaType")?.filter(|name| !name.is_empty());
-    let written = fields.present("data").filter(|_| has_data);
-    Ok(Given { body, written, name, media_type, metadata: metadata(fields)? })
+    Ok(Given { body, name, media_type, metadata: metadata(fields)? })
 }
 
 /// What says nothing is not there.
@@ -121,9 +108,8 @@ fn metadata(fields: &Fields<'_>) -> Result<Option<Map<String, Value>>, InvalidPa
     Ok(fields.map("metadata")?.filter(|metadata| !metadata.is_empty()))
 }
 
-fn data(fields: &Fields<'_>) -> Result<Value, InvalidParams> {
-    let raw = fields.present("data").ok_or_else(|| fields.invalid("data", "is missing; it may be any JSON"))?;
-    serde_json::from_str(raw.get()).map_err(|_| fields.invalid("data", "is not JSON"))
+fn data<'a>(fields: &Fields<'a>) -> Result<&'a RawValue, InvalidParams> {
+    fields.present("data").ok_or_else(|| fields.invalid("data", "is missing; it may be any JSON"))
 }
 
 fn link(fields: &Fields<'_>, name: &str, uri: String) -> Result<Body, InvalidParams> {
@@ -140,26 +126,27 @@ fn bytes(fields: &Fields<'_>, name: &str, text: String) -> Result<Body, InvalidP
 }
 
 /// A value that is no object comes in one that is marked.
-fn unwrapped<'a>(written: Option<&'a RawValue>, data: Value, metadata: Option<Map<String, Value>>) -> Given<'a> {
+fn unwrapped(data: &RawValue, metadata: Option<Map<String, Value>>) -> Given {
     let marked = metadata.as_ref().is_some_and(|metadata| metadata.get(WRAPPED) == Some(&Value::Bool(true)));
-    match data {
-        Value::Object(mut object) if marked && object.len() == 1 && object.contains_key("value") => {
-            let value = object.remove("value").unwrap_or_default();
+    let inner =
+        Some(data).filter(|_| marked).and_then(|data| Fields::try_read(data, "")).and_then(|data| data.only("value"));
+    match inner {
+        Some(value) => {
             let mut metadata = metadata.unwrap_or_default();
             metadata.remove(WRAPPED);
-            Given::new(Body::Data(value), Some(metadata).filter(|metadata| !metadata.is_empty()))
+            Given::new(Body::Data(value.to_owned()), Some(metadata).filter(|metadata| !metadata.is_empty()))
         }
-        data => Given { written, ..Given::new(Body::Data(data), metadata) },
+        None => Given::new(Body::Data(data.to_owned()), metadata),
     }
 }
 
-impl Given<'_> {
+impl Given {
     const fn new(body: Body, metadata: Option<Map<String, Value>>) -> Self {
-        Self { body, written: None, name: None, media_type: None, metadata }
+        Self { body, name: None, media_type: None, metadata }
     }
 
     fn into_block(self, index: usize) -> Block {
-        let Self { body, name, media_type, metadata, written: _ } = self;
+        let Self { body, name, media_type, metadata } = self;
         let mut extra = Map::new();
         extra.extend(metadata.map(|metadata| (META.to_owned(), Value::Object(metadata))));
         match body {
@@ -169,7 +156,7 @@ impl Given<'_> {
             }
             Body::Data(data) => {
                 describe(&mut extra, name, media_type);
-                Block::Data { data, extra }
+                Block::Data { data: Data(data), extra }
             }
             Body::Bytes(data) => {
                 describe(&mut extra, name, None);

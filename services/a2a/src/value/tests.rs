@@ -23,7 +23,7 @@ fn city() -> Value {
 
 #[test]
 fn one_data_part_is_the_input_whatever_is_around_it() {
-    let data = || Block::data(json!({"b": 1, "a": [2]}));
+    let data = || Block::data(json::raw(&json!({"b": 1, "a": [2]})));
     assert_eq!(input(vec![data()], None).unwrap(), r#"{"b":1,"a":[2]}"#);
     assert_eq!(input(vec![Block::text("look"), data(), image()], Some(&city())).unwrap(), r#"{"b":1,"a":[2]}"#);
     let fault = input(vec![data(), data()], None).unwrap_err();

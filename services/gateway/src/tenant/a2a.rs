@@ -80,7 +80,12 @@ async fn perform(
     operation: Operation,
 ) -> Result<Response, Problem> {
     let call = Call::read(dialect, operation, request.params.as_deref())?;
-    messages::perform(app, visitor, headers, call, Wire::rpc(request.id.clone(), dialect)).await
+    let wire = Wire::rpc(request.id.clone(), dialect);
+    let refusing = matches!(operation, Operation::Stream | Operation::Subscribe).then(|| wire.clone());
+    match (messages::perform(app, visitor, headers, call, wire).await, refusing) {
+        (Err(problem), Some(wire)) => wire.refused(headers, problem),
+        (served, _) => served,
+    }
 }
 
 /// Errors say more in the words of the method; where there is none, in those of the version that was asked for.

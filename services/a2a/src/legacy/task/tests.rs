@@ -145,7 +145,7 @@ fn a_string_is_shown_as_itself_and_blocks_one_to_one_without_traces() {
     let blocks = vec![
         trace(),
         Block::text("see"),
-        Block::data(json!([1])),
+        Block::data(json::raw(&json!([1]))),
         serde_json::from_value(json!({"type": "resource", "resource": resource})).unwrap(),
     ];
     let artifacts = vec![

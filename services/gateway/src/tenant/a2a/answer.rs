@@ -2,8 +2,8 @@
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use http::{HeaderMap, StatusCode};
 use pleat_a2a::jsonrpc;
 use pleat_a2a::messages::{Dialect, Events, SentView, Show};
 use pleat_domain::{Event, Raw, Task};
@@ -67,6 +67,15 @@ impl Wire {
         let (codec, failing) = (Events::new(self.dialect(), task), self.clone());
         let write = move |event: &Event| self.text(&codec.event(event)?);
         sse::response(first, events, write, move |problem| failing.problem_text(problem))
+    }
+
+    /// What refuses a stream, to who takes nothing else: the clients of 0.3 read errors out of streams only, and call
+    /// any other answer to such a request unreadable. What proxies act upon keeps its status.
+    pub(super) fn refused(self, headers: &HeaderMap, problem: Problem) -> Result<Response, Problem> {
+        match sse::wants_stream(headers) && self.dialect() == Dialect::V03 && problem.rpc_status() == StatusCode::OK {
+            true => Ok(sse::one(self.problem_text(problem))),
+            false => Err(problem),
+        }
     }
 
     fn text<T: Serialize>(&self, result: &T) -> Option<String> {

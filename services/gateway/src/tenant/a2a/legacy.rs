@@ -56,7 +56,10 @@ pub(super) async fn shared(
             let task = app.engine.cancel(tenant, principal, &params.id).await?;
             Ok(answer(request, &task, params.history_length))
         }
-        Operation::Subscribe => resubscribe(app, &visitor, headers, request, &params).await,
+        Operation::Subscribe => match resubscribe(app, &visitor, headers, request, &params).await {
+            Err(problem) => Wire::rpc(request.id.clone(), Dialect::V03).refused(headers, problem),
+            stream => stream,
+        },
         _ => Err(Problem::method_not_found(&request.method)),
     }
 }

@@ -110,11 +110,11 @@ impl Request<'_> {
         let mut params = Map::new();
         for (name, text) in pairs {
             let value = match (name.as_str(), text.as_str()) {
-                ("historyLength" | "pageSize", text) => {
+                ("historyLength" | "history_length" | "pageSize" | "page_size", text) => {
                     text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from)
                 }
-                ("includeArtifacts", "true") => Value::Bool(true),
-                ("includeArtifacts", "false") => Value::Bool(false),
+                ("includeArtifacts" | "include_artifacts", "true") => Value::Bool(true),
+                ("includeArtifacts" | "include_artifacts", "false") => Value::Bool(false),
                 (_, text) => Value::from(text),
             };
             if params.insert(name.clone(), value).is_some() {
