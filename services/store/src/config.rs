@@ -13,7 +13,7 @@ pub struct StoreConfig {
     pub versions: u32,
     /// Connections for reads and for the control API.
     pub readers: u32,
-    /// Group-commit writers, one connection each.
+    /// Group-commit writers of each of two kinds, one connection each.
     pub writers: usize,
     /// Operations in one write at most.
     pub batch: usize,

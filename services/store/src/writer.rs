@@ -2,13 +2,14 @@
 //!
 //! A caller's commit is encoded in the caller's own task, queued, and answered when it is durable. All commits of one
 //! task after its first go to the same writer and are never in one batch together, so they take effect in order. Tasks
-//! that are written once have writers of their own: megabytes of another one's events must not hold them up. Nothing
+//! that are written once, and are small, have writers of their own: megabytes of another one must not hold them up. Nothing
 //! here decides what a task should be.
 
 mod arrivals;
 mod batch;
 mod encoded;
 mod flush;
+mod load;
 mod statement;
 mod worker;
 
@@ -30,7 +31,8 @@ use crate::tenant_store::pushes::PushEntry;
 use crate::wake::Bell;
 use crate::writer::arrivals::Arrivals;
 use crate::writer::encoded::Encoded;
-use crate::writer::flush::Flusher;
+use crate::writer::flush::{Flusher, HEAVY};
+use crate::writer::load::Load;
 use crate::writer::worker::Worker;
 
 /// Payload bytes that may wait in the queues; a count alone would let large outputs fill the memory.
@@ -103,6 +105,8 @@ pub struct Writer {
     once: Vec<Queue>,
     /// Of those that go on.
     going: Vec<Queue>,
+    /// Operations in one write at most.
+    batch: usize,
     waiting_bytes: Arc<AtomicUsize>,
     commits: AtomicU64,
 }
@@ -111,6 +115,13 @@ pub struct Writer {
 struct Queue {
     sender: mpsc::Sender<Operation>,
     arrivals: Arc<Arrivals>,
+    load: Arc<Load>,
+}
+
+impl Queue {
+    fn waiting(&self) -> usize {
+        self.sender.max_capacity() - self.sender.capacity()
+    }
 }
 
 /// A commit on its way.
@@ -135,25 +146,25 @@ impl Writer {
         let waiting_bytes = Arc::new(AtomicUsize::new(0));
         let queue = |_| {
             let (sender, receiver) = mpsc::channel(config.queue.div_ceil(writers).max(1));
-            let arrivals = Arc::<Arrivals>::default();
+            let (arrivals, load) = (Arc::<Arrivals>::default(), Arc::<Load>::default());
             let worker = Worker::new(
                 config,
                 Flusher::new(options.clone(), lease, bell, config.retention, &turns),
-                (receiver, Arc::clone(&arrivals)),
+                (receiver, Arc::clone(&arrivals), Arc::clone(&load)),
                 stop.clone(),
             );
             tracker.spawn(worker.run());
-            Queue { sender, arrivals }
+            Queue { sender, arrivals, load }
         };
         let (once, going) = ((0..writers).map(queue).collect(), (0..writers).map(queue).collect());
-        Self { once, going, waiting_bytes, commits: AtomicU64::new(0) }
+        Self { once, going, batch: config.batch.max(1), waiting_bytes, commits: AtomicU64::new(0) }
     }
 
     /// Returns after COMMIT.
     pub async fn commit(&self, commit: Commit) -> Result<Written, StoreError> {
-        let queue = self.queue(&commit).ok_or(StoreError::Closed)?;
         self.commits.fetch_add(1, Ordering::Relaxed);
         let encoded = Encoded::new(commit);
+        let queue = self.queue(&encoded).ok_or(StoreError::Closed)?;
         let claim = self.claim(encoded.bytes)?;
         let (reply, answer) = oneshot::channel();
         queue.sender.try_send(Operation { encoded, reply, _claim: claim }).map_err(|error| match error {
@@ -173,16 +184,26 @@ impl Writer {
     /// Operations and bytes that are queued.
     pub(crate) fn waiting(&self) -> (usize, usize) {
         let queues = self.once.iter().chain(&self.going);
-        let queued = queues.map(|Queue { sender, .. }| sender.max_capacity() - sender.capacity()).sum();
+        let queued = queues.map(Queue::waiting).sum();
         (queued, self.waiting_bytes.load(Ordering::Relaxed))
     }
 
-    /// A step locks the row of its run: two writers that lock the same rows could wait for each other, so that it goes
-    /// where its run goes on. The low bits of a UUIDv7 are random.
-    fn queue(&self, commit: &Commit) -> Option<&Queue> {
+    fn queue(&self, encoded: &Encoded) -> Option<&Queue> {
+        let commit = &encoded.commit;
         // One that is over when it is first written has no events; they follow from it.
-        let is_over = commit.change == Change::Insert && commit.events.is_empty();
-        let queues = if is_over { &self.once } else { &self.going };
+        let is_over = commit.change == Change::Insert && commit.events.is_empty() && encoded.bytes <= HEAVY;
+        if !is_over {
+            return Self::own(&self.going, commit);
+        }
+        // No other commit has to come after it, so that any writer will do. The more one of them takes along, the less
+        // each of them costs: the others are for when it has a batch waiting, or is held up.
+        let ready = |queue: &&Queue| queue.waiting() < self.batch && !queue.load.is_held_up();
+        self.once.iter().find(ready).or_else(|| Self::own(&self.once, commit))
+    }
+
+    /// The one that all of a task's commits go to. A step locks the row of its run: two writers that lock the same rows
+    /// could wait for each other, so that it goes where its run goes on. The low bits of a UUIDv7 are random.
+    fn own<'a>(queues: &'a [Queue], commit: &Commit) -> Option<&'a Queue> {
         let run = commit.task.parent.filter(|_| commit.change == Change::Step);
         let index = run.unwrap_or(commit.task.id).as_uuid().as_u128() % (queues.len() as u128);
         queues.get(usize::try_from(index).unwrap_or(0))

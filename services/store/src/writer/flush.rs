@@ -25,7 +25,7 @@ const ANSWER: Duration = Duration::from_secs(40);
 /// After a batch of this size a connection gives back what has grown for it.
 const LARGE: usize = 1024 * 1024;
 /// One commit of this size keeps the database busy for long enough to be felt by others.
-const HEAVY: usize = 64 * 1024;
+pub(super) const HEAVY: usize = 64 * 1024;
 /// How long a database that is away is waited for; it may be restarting after a crash.
 const RECONNECT: Duration = Duration::from_secs(10);
 const RECONNECT_STEP: Duration = Duration::from_millis(100);

@@ -13,6 +13,7 @@ use crate::config::StoreConfig;
 use crate::writer::Operation;
 use crate::writer::arrivals::Arrivals;
 use crate::writer::flush::Flusher;
+use crate::writer::load::Load;
 
 /// A batch stops growing here, so that large outputs do not make one enormous statement.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
@@ -22,6 +23,7 @@ const QUIET: Duration = Duration::from_millis(5);
 pub(super) struct Worker {
     receiver: mpsc::Receiver<Operation>,
     arrivals: Arc<Arrivals>,
+    load: Arc<Load>,
     flusher: Flusher,
     stop: CancellationToken,
     most: usize,
@@ -37,12 +39,13 @@ impl Worker {
     pub(super) fn new(
         config: &StoreConfig,
         flusher: Flusher,
-        (receiver, arrivals): (mpsc::Receiver<Operation>, Arc<Arrivals>),
+        (receiver, arrivals, load): (mpsc::Receiver<Operation>, Arc<Arrivals>, Arc<Load>),
         stop: CancellationToken,
     ) -> Self {
         Self {
             receiver,
             arrivals,
+            load,
             flusher,
             stop,
             most: config.batch.max(1),
@@ -63,7 +66,9 @@ impl Worker {
             }
             self.company = batch.operations.len();
             let began = Instant::now();
+            self.load.begins();
             self.flusher.flush(batch.operations).await;
+            self.load.ends();
             self.flushed = Instant::now();
             metrics::histogram!("pleat_commit_operations").record(self.company as f64);
             metrics::histogram!("pleat_commit_seconds").record((self.flushed - began).as_secs_f64());

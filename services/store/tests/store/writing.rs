@@ -6,13 +6,13 @@ use pleat_domain::{Block, ContextId, Failure, Message, Reason, Task, TaskId, Tas
 use pleat_store::{Change, Commit, StoreError, Written};
 use sqlx::Connection;
 
-use crate::support::{Fixture, caller, plain, raw, running, spelled, step, task, then, told};
+use crate::support::{Fixture, caller, count, plain, raw, running, spelled, step, task, then, told};
 
 #[tokio::test]
 async fn a_task_reads_back_as_it_was_written() {
     let fixture = Fixture::new().await;
     let (tenant, handle) = fixture.tenant("acme").await;
-    let message = Message::user("m-1", vec![Block::text("nul \0 and 𝄞"), Block::data(serde_json::json!({"a": "\0"}))]);
+    let message = Message::user("m-1", vec![Block::text("nul \0 and 𝄞"), Block::data(raw("{\"a\":\"\\u0000\"}"))]);
     let rich = Task {
         context: ContextId::try_from("talk".to_owned()).unwrap(),
         parent: Some(TaskId::new()),
@@ -94,6 +94,57 @@ async fn what_is_written_once_does_not_wait_for_what_goes_on() {
         .unwrap();
     let done = then(&working, TaskState::Completed);
     let mut stuck = Box::pin(writer.commit(step(&tenant, &done, Change::Update)));
+    assert!(futures::poll!(&mut stuck).is_pending());
+    assert_eq!(writer.commit(plain(&tenant, &task(), Change::Insert)).await.unwrap(), Written::Done);
+    assert!(futures::poll!(&mut stuck).is_pending());
+    held.rollback().await.unwrap();
+    assert_eq!(stuck.await.unwrap(), Written::Done);
+}
+
+#[tokio::test]
+async fn what_comes_together_is_written_together() {
+    let fixture = Fixture::with(|config| config.writers = 4).await;
+    let (tenant, _) = fixture.tenant("acme").await;
+    let tasks: Vec<Task> = (0..40).map(|_| task()).collect();
+    let commits = tasks.iter().map(|task| plain(&tenant, task, Change::Insert));
+    join_all(commits.map(|commit| fixture.store.writer().commit(commit))).await;
+    let mut outside = fixture.outside().await;
+    let transactions = count(&mut outside, "(SELECT DISTINCT xmin::text FROM tasks) AS written").await;
+    assert_eq!((transactions, count(&mut outside, "tasks").await), (1, 40));
+}
+
+#[tokio::test]
+async fn a_writer_that_is_held_up_or_has_enough_is_gone_round() {
+    let fixture = Fixture::with(|config| (config.writers, config.batch) = (2, 2)).await;
+    let (tenant, _) = fixture.tenant("acme").await;
+    let (writer, first) = (fixture.store.writer(), task());
+    // Somebody else is about to write the same task, and has not decided yet.
+    let mut outside = fixture.outside().await;
+    let mut held = outside.begin().await.unwrap();
+    writer.commit(plain(&tenant, &first, Change::Insert)).await.unwrap();
+    sqlx::query("DELETE FROM tasks WHERE id = $1").bind(first.id.as_uuid()).execute(&mut *held).await.unwrap();
+    let mut stuck = Box::pin(writer.commit(plain(&tenant, &first, Change::Insert)));
+    assert!(futures::poll!(&mut stuck).is_pending());
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    for _ in 0..5 {
+        assert_eq!(writer.commit(plain(&tenant, &task(), Change::Insert)).await.unwrap(), Written::Done);
+    }
+    assert!(futures::poll!(&mut stuck).is_pending());
+    held.rollback().await.unwrap();
+    assert_eq!(stuck.await.unwrap(), Written::Done);
+}
+
+#[tokio::test]
+async fn what_is_large_does_not_hold_up_what_is_written_once() {
+    let fixture = Fixture::with(|config| config.writers = 1).await;
+    let (tenant, _) = fixture.tenant("acme").await;
+    let (writer, large) =
+        (fixture.store.writer(), Task { input: raw(&format!("\"{}\"", "x".repeat(70_000))), ..task() });
+    let mut outside = fixture.outside().await;
+    let mut held = outside.begin().await.unwrap();
+    writer.commit(plain(&tenant, &large, Change::Insert)).await.unwrap();
+    sqlx::query("DELETE FROM tasks WHERE id = $1").bind(large.id.as_uuid()).execute(&mut *held).await.unwrap();
+    let mut stuck = Box::pin(writer.commit(plain(&tenant, &large, Change::Insert)));
     assert!(futures::poll!(&mut stuck).is_pending());
     assert_eq!(writer.commit(plain(&tenant, &task(), Change::Insert)).await.unwrap(), Written::Done);
     assert!(futures::poll!(&mut stuck).is_pending());
