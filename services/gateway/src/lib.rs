@@ -28,4 +28,3 @@ mod warnings;
 pub use app::{App, GatewayConfig};
 pub use cors::CorsConfig;
 pub use metrics::Metrics;
-pub use site::router;

@@ -1,8 +1,8 @@
 //! What an orchestrator and a scraper ask: is it alive, is it ready, how does it do.
 
+use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
 use http::Method;
 use serde_json::json;
 
@@ -33,15 +33,9 @@ pub(crate) async fn readyz(State(app): State<App>) -> Response {
 }
 
 /// The second address: these three, and nothing that belongs to a tenant. Whoever can reach it may read it.
-pub(crate) fn router(app: App) -> Router {
-    Router::new().fallback(move |request: Request| {
-        let (app, method, path) = (app.clone(), request.method().clone(), request.uri().path().to_owned());
-        async move { serve(app, &method, &path).await }
-    })
-}
-
-async fn serve(app: App, method: &Method, path: &str) -> Response {
-    match (method, path) {
+pub(crate) async fn serve(app: App, request: Request) -> Response {
+    let (asked, _) = request.into_parts();
+    match (&asked.method, asked.uri.path()) {
         (&Method::GET, "/metrics") => metrics::text(&app).unwrap_or_else(IntoResponse::into_response),
         (&Method::GET, "/healthz") => healthz(State(app)).await,
         (&Method::GET, "/readyz") => readyz(State(app)).await,

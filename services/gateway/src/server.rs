@@ -1,18 +1,23 @@
 //! The listening server: bounded in what a slow or idle connection can hold, and drained before it stops.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use hyper::body::Incoming;
+use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::{probes, site};
+use crate::probes;
+use crate::site::Sites;
 
 /// How long a client may take over its request headers.
 const HEADER_PATIENCE: Duration = Duration::from_secs(10);
@@ -20,17 +25,40 @@ const HEADER_PATIENCE: Duration = Duration::from_secs(10);
 /// A bound socket that serves an app until it is told to stop.
 pub struct Server {
     listener: TcpListener,
-    router: Router,
+    content: Content,
+}
+
+/// What is behind an address.
+#[derive(Clone)]
+enum Content {
+    Sites(Sites),
+    Probes(App),
+}
+
+impl Service<hyper::Request<Incoming>> for Content {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
+        let (content, request) = (self.clone(), request.map(Body::new));
+        Box::pin(async move {
+            Ok(match content {
+                Self::Sites(sites) => sites.serve(request).await,
+                Self::Probes(app) => probes::serve(app, request).await,
+            })
+        })
+    }
 }
 
 impl Server {
     pub async fn bind(address: SocketAddr, app: App) -> std::io::Result<Self> {
-        Ok(Self { listener: TcpListener::bind(address).await?, router: site::router(app) })
+        Ok(Self { listener: TcpListener::bind(address).await?, content: Content::Sites(Sites::new(app)) })
     }
 
     /// The second address, with the probes and the metrics only.
     pub async fn bind_probes(address: SocketAddr, app: App) -> std::io::Result<Self> {
-        Ok(Self { listener: TcpListener::bind(address).await?, router: probes::router(app) })
+        Ok(Self { listener: TcpListener::bind(address).await?, content: Content::Probes(app) })
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
@@ -39,8 +67,7 @@ impl Server {
 
     /// Accepts until `stop`, then lets the connections finish for `drain`. The engine is left running.
     pub async fn serve(self, stop: CancellationToken, drain: Duration) {
-        let Self { listener, router } = self;
-        let service = TowerToHyperService::new(router);
+        let Self { listener, content } = self;
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_PATIENCE);
         builder.http2().timer(TokioTimer::new()).max_concurrent_streams(256);
@@ -60,7 +87,7 @@ impl Server {
                     continue;
                 }
             };
-            let connection = builder.serve_connection_with_upgrades(io_of(stream), service.clone());
+            let connection = builder.serve_connection_with_upgrades(io_of(stream), content.clone());
             let connection = graceful.watch(connection.into_owned());
             let cut = cut.clone();
             tokio::spawn(async move {

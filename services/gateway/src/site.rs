@@ -35,24 +35,35 @@ pub(crate) struct ControlSite {
     pub(crate) base_url: String,
 }
 
-/// The whole of what is served.
-pub fn router(app: App) -> Router {
-    let control = control::router(app.clone());
-    let tenant = tenant::router(app.clone());
-    Router::new().fallback(move |request: Request| {
-        let (app, control, tenant) = (app.clone(), control.clone(), tenant.clone());
-        async move {
-            let observed = Observed::begin(&request);
-            let span = observed.span();
-            let (request, leftover) = Leftover::of(request);
-            let (way, response) = dispatch(&app, control, tenant, request).instrument(span).await;
-            observed.end(&app.counts, way, &response);
-            leftover.settled(response).await
-        }
-    })
+/// The whole of what is served. Not a router around routers: that would box, move and match every request once more,
+/// to no end.
+#[derive(Clone)]
+pub(crate) struct Sites(Arc<Routers>);
+
+struct Routers {
+    app: App,
+    control: Router,
+    tenant: Router,
 }
 
-async fn dispatch(app: &App, control: Router, tenant: Router, mut request: Request) -> (Way, Response) {
+impl Sites {
+    pub(crate) fn new(app: App) -> Self {
+        let (control, tenant) = (control::router(app.clone()), tenant::router(app.clone()));
+        Self(Arc::new(Routers { app, control, tenant }))
+    }
+
+    pub(crate) async fn serve(&self, request: Request) -> Response {
+        let Routers { app, control, tenant } = &*self.0;
+        let observed = Observed::begin(&request);
+        let span = observed.span();
+        let (request, leftover) = Leftover::of(request);
+        let (way, response) = dispatch(app, control, tenant, request).instrument(span).await;
+        observed.end(&app.counts, way, &response);
+        leftover.settled(response).await
+    }
+}
+
+async fn dispatch(app: &App, control: &Router, tenant: &Router, mut request: Request) -> (Way, Response) {
     let place = match place::of(&names(&app.config), request.headers(), request.uri()) {
         Ok(place) => place,
         Err(none) => return (Way::Nowhere, Problem::from(none).into_response()),
@@ -81,8 +92,8 @@ async fn dispatch(app: &App, control: Router, tenant: Router, mut request: Reque
     }
 }
 
-async fn serve(router: Router, request: Request<Body>) -> Response {
-    router.oneshot(request).await.into_response()
+async fn serve(router: &Router, request: Request<Body>) -> Response {
+    router.clone().oneshot(request).await.into_response()
 }
 
 fn names(config: &GatewayConfig) -> Names<'_> {
