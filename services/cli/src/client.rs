@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use reqwest::{Method, RequestBuilder, Response, Url};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
@@ -186,29 +186,47 @@ pub async fn refusal(response: Response) -> Refusal {
 
 /// The same, with the body shown if that is wished for.
 pub async fn refusal_shown(response: Response, wire: Option<&Wire<'_>>) -> Refusal {
-    let status = response.status();
-    let retry = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let body = response.text().await.unwrap_or_default();
-    if let Some(wire) = wire {
-        wire.answer(&body);
+    Unread::of(response, wire).await.refusal()
+}
+
+/// A refusal before anything is made of it.
+pub struct Unread {
+    status: StatusCode,
+    retry: Option<String>,
+    pub body: String,
+}
+
+impl Unread {
+    pub async fn of(response: Response, wire: Option<&Wire<'_>>) -> Self {
+        let status = response.status();
+        let retry = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let body = response.text().await.unwrap_or_default();
+        if let Some(wire) = wire {
+            wire.answer(&body);
+        }
+        Self { status, retry, body }
     }
-    let answer: Value = serde_json::from_str(&body).unwrap_or_default();
-    let text = |name: &str| {
-        let inner = answer.get("error").and_then(|error| error.get(name)).or_else(|| answer.get(name));
-        inner.and_then(Value::as_str).map(str::to_owned)
-    };
-    let plain = || {
-        let excerpt: String = body.trim().chars().take(200).collect();
-        if excerpt.is_empty() { format!("the server answered {status}") } else { format!("{status}: {excerpt}") }
-    };
-    Refusal {
-        status: status.as_u16(),
-        code: text("code").unwrap_or_else(|| format!("http_{}", status.as_u16())),
-        message: text("message").unwrap_or_else(plain),
-        hint: text("hint").or_else(|| retry.map(|seconds| format!("try again in {seconds} s"))),
-        task: text("taskId"),
-        reason: text("reason"),
-        stack: answer.pointer("/error/details/detail").and_then(Value::as_str).map(str::to_owned),
+
+    pub fn refusal(self) -> Refusal {
+        let Self { status, retry, body } = self;
+        let answer: Value = serde_json::from_str(&body).unwrap_or_default();
+        let text = |name: &str| {
+            let inner = answer.get("error").and_then(|error| error.get(name)).or_else(|| answer.get(name));
+            inner.and_then(Value::as_str).map(str::to_owned)
+        };
+        let plain = || {
+            let excerpt: String = body.trim().chars().take(200).collect();
+            if excerpt.is_empty() { format!("the server answered {status}") } else { format!("{status}: {excerpt}") }
+        };
+        Refusal {
+            status: status.as_u16(),
+            code: text("code").unwrap_or_else(|| format!("http_{}", status.as_u16())),
+            message: text("message").unwrap_or_else(plain),
+            hint: text("hint").or_else(|| retry.map(|seconds| format!("try again in {seconds} s"))),
+            task: text("taskId"),
+            reason: text("reason"),
+            stack: answer.pointer("/error/details/detail").and_then(Value::as_str).map(str::to_owned),
+        }
     }
 }
 

@@ -84,6 +84,12 @@ async fn every_command_has_help_with_an_example_of_itself() {
 }
 
 #[tokio::test]
+async fn a_call_says_why_an_answer_goes_over_a2a() {
+    let text = help(&["call".to_owned()]).await.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("goes over A2A, because the other doors have no conversation here"), "{text}");
+}
+
+#[tokio::test]
 async fn wrong_usage_exits_with_2_and_leaves_stdout_alone() {
     let wrong: [&[&str]; 10] = [
         &[],

@@ -28,6 +28,72 @@ async fn a_call_over_mcp_prints_what_the_other_doors_print() {
     tenant.pleat(&["call", "none", "--via", "mcp"]).await.failed(1).says(&["unknown skill `none`"]);
 }
 
+/// Deploys a script under a name.
+async fn with_script(tenant: &Tenant, name: &str, script: &str) {
+    let file = tenant.file(&format!("{name}.js"), &format!("export const description = 'For a test';\n{script}"));
+    tenant.pleat(&["deploy", &file]).await.ok();
+}
+
+#[tokio::test]
+async fn a_function_whose_calls_are_tasks_is_followed_to_its_end() {
+    let tenant = Tenant::new("mcp-task").await;
+    let script = "export const annotations = { taskSupport: 'required' };
+        export default async (input, ctx) => {
+          if (input.fail) throw new Error('no luck');
+          if (input.ask) return ctx.needInput('which one?');
+          if (input.kind) return ctx.needClient(input.kind, { messages: [], maxTokens: 1 });
+          await new Promise((go) => setTimeout(go, input.ms ?? 0));
+          return { waited: input.ms ?? 0 };
+        };";
+    with_script(&tenant, "long", script).await;
+    let call = async |input: &str| tenant.pleat(&["call", "long", input, "--via", "mcp"]).await;
+    assert_eq!(call("{}").await.ok().stdout, "{\"waited\":0}\n");
+    assert_eq!(call(r#"{"ms":1200}"#).await.ok().stdout, "{\"waited\":1200}\n");
+    call(r#"{"fail":true}"#).await.failed(3).says(&["`long` failed", "no luck", "\n  task: task_"]);
+    let waits = call(r#"{"ask":true}"#).await.failed(1);
+    waits.says(&["`long` waits for an answer (input-required): which one?", "`pleat call long ANSWER --task task_"]);
+    call(r#"{"kind":"sample"}"#).await.failed(1).says(&["it needs `sampling`"]);
+    let waiting = tenant.pleat(&["tasks", "list", "--state", "input-required", "--json"]).await.ok().json();
+    assert_eq!(waiting["tasks"].as_array().unwrap().len(), 1, "what nobody can answer was given up: {waiting}");
+}
+
+#[tokio::test]
+async fn a_function_that_asks_says_what_it_needs_and_where_it_can_be_answered() {
+    let tenant = Tenant::new("mcp-asks").await;
+    let script = "export default (input, ctx) =>
+        input.kind ? ctx.needClient(input.kind, { messages: [], maxTokens: 1 }) : ctx.needInput('who?');";
+    with_script(&tenant, "asks", script).await;
+    let call = async |input: &str| tenant.pleat(&["call", "asks", input, "--via", "mcp"]).await.failed(1);
+    call("{}").await.says(&["`asks` asks", "it needs `elicitation`", "hint: call it with `--via http` or `--via a2a`"]);
+    let sampling = call(r#"{"kind":"sample"}"#).await.says(&["it needs `sampling`", "hint: ", "`pleat mcp stdio`"]);
+    assert!(!sampling.stderr.contains("--via http"), "no other door has a model: {sampling:?}");
+}
+
+#[tokio::test]
+async fn what_a_terminal_does_not_show_is_named() {
+    let tenant = Tenant::new("mcp-media").await;
+    let script = "const media = [
+          { type: 'image', data: 'AAECAwQ=', mimeType: 'image/png' },
+          { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' },
+          { type: 'resource_link', uri: 'https://example.com/a.pdf', name: 'a', mimeType: 'application/pdf' },
+          { type: 'resource', resource: { uri: 'file:///a.txt', mimeType: 'text/plain', text: 'abc' } }];
+        export default (input, ctx) => {
+          if (input.structured) return ctx.content(['in words', ...media], { n: 1.0, list: [1] });
+          return ctx.content(input.silent ? media : ['first', ...media, 'second']);
+        };";
+    with_script(&tenant, "media", script).await;
+    let call = async |input: &str, via: &str| tenant.pleat(&["call", "media", input, "--via", via]).await.ok();
+    let named = "not shown: image, image/png, 5 B\nnot shown: audio, audio/wav, 3 B\n\
+        not shown: link, application/pdf, https://example.com/a.pdf\nnot shown: resource, text/plain, 3 B, file:///a.txt\n";
+    let texts = call("{}", "mcp").await;
+    assert_eq!((texts.stdout.as_str(), texts.stderr.as_str()), ("first\nsecond\n", named));
+    let silent = call(r#"{"silent":true}"#, "mcp").await;
+    assert_eq!((silent.stdout.as_str(), silent.stderr.as_str()), ("", named));
+    let structured = call(r#"{"structured":true}"#, "mcp").await;
+    assert_eq!(structured.stdout, call(r#"{"structured":true}"#, "http").await.stdout);
+    assert_eq!(structured.stderr, format!("not shown: text, 8 B\n{named}"));
+}
+
 #[tokio::test]
 async fn the_bridge_passes_a_session_and_ends_it() {
     let tenant = Tenant::with_probe("mcp-stdio").await;

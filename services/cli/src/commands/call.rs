@@ -51,7 +51,7 @@ pub struct CallArgs {
     /// Print chunks as they come
     #[arg(long, short)]
     stream: bool,
-    /// Answer a task that waits for input; goes over A2A, because the other door has no conversation
+    /// Answer a task that waits for input; goes over A2A, because the other doors have no conversation here
     #[arg(long, value_name = "ID")]
     task: Option<TaskId>,
     /// The door to call through

@@ -1,6 +1,9 @@
 //! `pleat mcp`: for clients of the Model Context Protocol that cannot reach a server by themselves.
 
 mod again;
+mod learn;
+mod line;
+mod questions;
 mod relay;
 mod stdio;
 mod wire;

@@ -8,7 +8,8 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 
-use super::relay::{Handshake, Relay};
+use super::line::{Handshake, Line};
+use super::relay::Relay;
 use crate::commands::Context;
 use crate::target::Role;
 
@@ -41,17 +42,26 @@ pub async fn run(operators: bool, context: &Context<'_>) -> Result<()> {
     ended
 }
 
-/// Until stdin ends, and what was asked is answered.
+/// Until stdin ends, and what was asked is answered, or cannot be any more.
 async fn read(relay: Rc<Relay>) -> Result<()> {
-    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    let mut lines = BufReader::new(tokio::io::stdin()).split(b'\n');
     let mut running = tokio::task::JoinSet::new();
-    while let Some(line) = lines.next_line().await? {
-        if line.trim().is_empty() {
+    while let Some(bytes) = lines.next_segment().await? {
+        if bytes.trim_ascii().is_empty() {
             continue;
         }
+        let line = match Line::parse(&bytes) {
+            Ok(line) => line,
+            Err(fault) => {
+                relay.refuse(&fault.id, fault.code, &fault.message).await;
+                continue;
+            }
+        };
+        // At once: the end of stdin may be read before the answer has gone.
+        relay.hear(&line);
         let relay = Rc::clone(&relay);
         // The handshake goes first: what follows needs its session.
-        match Relay::part_of_handshake(&line) {
+        match line.part_of_handshake() {
             Some(part) => {
                 relay.pass(line).await;
                 if let Handshake::Done = part {

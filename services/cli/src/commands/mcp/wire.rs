@@ -10,16 +10,25 @@ use serde_json::Value;
 
 const VERSION: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
 
-/// `arguments`: which arguments of which tool go into headers.
-pub fn headers(message: &Value, arguments: &HashMap<String, Vec<(String, String)>>) -> Vec<(HeaderName, HeaderValue)> {
+/// Which arguments of which tool go into which headers. A tool that is there without any wants none.
+pub type Wanted = HashMap<String, Vec<(String, String)>>;
+
+/// The tool that a request calls which stands for itself.
+pub fn tool(message: &Value) -> Option<&str> {
+    message.pointer(VERSION).filter(|_| message.get("method").is_some_and(|method| method == "tools/call"))?;
+    message.pointer("/params/name")?.as_str()
+}
+
+pub fn headers(message: &Value, wanted: &Wanted) -> Vec<(HeaderName, HeaderValue)> {
     let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     let Some(version) = text(VERSION) else { return Vec::new() };
     let mut all = vec![("mcp-protocol-version".to_owned(), version)];
     all.extend(text("/method").map(|method| ("mcp-method".to_owned(), method)));
     let name = ["/params/name", "/params/uri", "/params/taskId"].into_iter().find_map(text);
-    for (property, header) in name.as_ref().and_then(|name| arguments.get(name)).into_iter().flatten() {
-        if let Some(value) = message.pointer(&format!("/params/arguments/{property}")).filter(|value| !value.is_null())
-        {
+    let arguments = message.pointer("/params/arguments");
+    for (property, header) in tool(message).and_then(|tool| wanted.get(tool)).into_iter().flatten() {
+        let given = arguments.and_then(|all| all.get(property));
+        if let Some(value) = given.filter(|value| !value.is_null()) {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             all.push((format!("mcp-param-{header}"), value));
         }
@@ -42,14 +51,20 @@ fn encoded(value: &str) -> String {
 }
 
 /// From the answer to `tools/list`.
-pub fn header_arguments(answer: &Value) -> HashMap<String, Vec<(String, String)>> {
+pub fn header_arguments(answer: &Value) -> Wanted {
     let tools = answer.pointer("/result/tools").and_then(Value::as_array).into_iter().flatten();
     let of_tool = |tool: &Value| {
-        let properties = tool.pointer("/inputSchema/properties")?.as_object()?;
-        let named = properties.iter().filter_map(|(name, property)| {
+        let properties = tool.pointer("/inputSchema/properties").and_then(Value::as_object).into_iter().flatten();
+        let named = properties.filter_map(|(name, property)| {
             Some((name.clone(), property.get("x-mcp-header")?.as_str()?.to_ascii_lowercase()))
         });
         Some((tool.get("name")?.as_str()?.to_owned(), named.collect::<Vec<_>>()))
     };
-    tools.filter_map(of_tool).filter(|(_, named)| !named.is_empty()).collect()
+    tools.filter_map(of_tool).collect()
+}
+
+/// The headers of a request were not what its body says.
+pub fn is_mismatch(answer: &str) -> bool {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    answer.pointer("/error/code").is_some_and(|code| *code == -32020)
 }
