@@ -5,14 +5,27 @@ use std::sync::Arc;
 
 use pleat_domain::{Failure, Principal, Raw, Reason, Task, TaskId, Tenant};
 use pleat_policy::Action;
+use serde_json::Value;
 use tracing::Instrument;
 
 use crate::ear::Ear;
 use crate::engine::{Engine, authorize};
-use crate::error::EngineError;
+use crate::error::{EngineError, Violation};
 use crate::hub::{Live, Phase};
 use crate::invoke::{Invocation, Turn};
 use crate::run::{Recorded, Run};
+use crate::schema::Schema;
+
+/// Whether an answer is what was asked for. A schema that cannot be read asks for nothing.
+pub fn check_answer(schema: &Value, answer: &Raw) -> Result<(), EngineError> {
+    let violations = Schema::compile(Some(schema)).map(|schema| schema.violations(answer)).unwrap_or_default();
+    match violations.first() {
+        None => Ok(()),
+        Some(Violation { pointer, message }) => {
+            Err(EngineError::Invalid(format!("the answer is not what was asked for: {message} (at `{pointer}`)")))
+        }
+    }
+}
 
 /// What a call came to within a moment.
 pub enum Answer {

@@ -66,7 +66,7 @@ mod watch;
 mod writing;
 
 pub use admin::{MintedKey, NewKeyRequest};
-pub use answer::{Answer, Going};
+pub use answer::{Answer, Going, check_answer};
 pub use card_keys::{CardKey, CardSigner, PublicKeys};
 pub use catalog::{Callable, Catalog, CatalogWatch, Skill};
 pub use choice::Question;

@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use axum::Router;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, Method};
-use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 /// Origins as browsers send them (`https://console.example.com`); `*` is any.
 #[derive(Debug, Clone, Default)]
@@ -27,24 +27,13 @@ pub(crate) fn around<S: Clone + Send + Sync + 'static>(router: Router<S>, origin
 
 /// What a page may send and see.
 fn layer(origins: &[String]) -> CorsLayer {
-    let ours = [
-        "a2a-version",
-        "a2a-extensions",
-        "x-a2a-extensions",
-        "idempotency-key",
-        "last-event-id",
-        "mcp-session-id",
-        "mcp-protocol-version",
-        "mcp-method",
-        "mcp-name",
-        "traceparent",
-    ];
-    let sent = [ACCEPT, AUTHORIZATION, CONTENT_TYPE, IF_NONE_MATCH].into_iter();
     let seen = [ETAG, RETRY_AFTER, WWW_AUTHENTICATE].into_iter();
     CorsLayer::new()
         .allow_origin(allowed(origins))
         .allow_methods(METHODS)
-        .allow_headers(sent.chain(ours.into_iter().map(HeaderName::from_static)).collect::<Vec<_>>())
+        // Whichever it asks for: arguments of tools travel in headers that their functions name (`Mcp-Param-…`), so
+        // that there is no list of them, and none of ours means more than its sender may do.
+        .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(
             seen.chain(["pleat-task-id", "mcp-session-id", "a2a-extensions"].map(HeaderName::from_static))
                 .collect::<Vec<_>>(),

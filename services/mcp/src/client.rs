@@ -38,6 +38,37 @@ pub fn input_requests<'a>(requests: impl IntoIterator<Item = &'a ClientRequest>)
     requests.into_iter().map(entry).collect()
 }
 
+/// What is wrong with the form of an answer. Where that is nothing, what its content has to fit: the schema, and the
+/// content.
+pub fn check(request: &ClientRequest, answer: &Raw) -> Result<Option<(Value, Raw)>, String> {
+    let key = &request.key;
+    let Ok(answer) = serde_json::from_str::<Map<String, Value>>(answer.get()) else {
+        return Err(format!("the answer to `{key}` must be an object"));
+    };
+    // The client would not, or could not.
+    if answer.contains_key("error") {
+        return Ok(None);
+    }
+    match request.kind {
+        ClientKind::Elicit => match answer.get("action").and_then(Value::as_str) {
+            Some("accept") => {
+                let params: Map<String, Value> = serde_json::from_str(request.params.get()).unwrap_or_default();
+                let content = answer.get("content").cloned().unwrap_or_else(|| json!({}));
+                Ok(params.get("requestedSchema").map(|schema| (schema.clone(), json::raw(&content))))
+            }
+            Some("decline" | "cancel") => Ok(None),
+            _ => Err(format!("`action` in the answer to `{key}` must be `accept`, `decline` or `cancel`")),
+        },
+        ClientKind::Sample if !answer.contains_key("content") => {
+            Err(format!("the answer to `{key}` must be a message with `role` and `content`"))
+        }
+        ClientKind::Roots if !answer.get("roots").is_some_and(Value::is_array) => {
+            Err(format!("the answer to `{key}` must have a list of `roots`"))
+        }
+        ClientKind::Sample | ClientKind::Roots => Ok(None),
+    }
+}
+
 /// What the answers come to.
 #[derive(Debug)]
 pub enum Answered {
@@ -139,6 +170,27 @@ mod tests {
         assert_eq!(input.get(), r#"{"city":"Oslo"}"#);
         assert!(matches!(answered(&ask, &reply(&json!({"action": "decline"}))), Answered::Declined));
         assert!(matches!(answered(&ask, &reply(&json!({"error": {"code": -1}}))), Answered::Declined));
+    }
+
+    #[test]
+    fn an_answer_has_the_form_of_its_kind() {
+        let one = |kind, params: &Value| ClientRequest { key: "k".to_owned(), kind, params: json::raw(params) };
+        let checked = |kind, answer: Value| check(&one(kind, &json!({})), &json::raw(&answer)).map(|_| ());
+        for (kind, good, bad) in [
+            (ClientKind::Elicit, json!({"action": "accept"}), json!({"action": "maybe"})),
+            (ClientKind::Elicit, json!({"action": "decline"}), json!(5)),
+            (ClientKind::Elicit, json!({"error": {"code": -1}}), json!({})),
+            (ClientKind::Sample, json!({"role": "assistant", "content": {}}), json!({"foo": 1})),
+            (ClientKind::Roots, json!({"roots": []}), json!({"roots": 5})),
+        ] {
+            assert_eq!(checked(kind, good.clone()), Ok(()), "{good}");
+            let fault = checked(kind, bad.clone()).unwrap_err();
+            assert!(fault.contains("`k`"), "{bad}: {fault}");
+        }
+        let schema = json!({"type": "object", "properties": {"sure": {"type": "boolean"}}});
+        let asked = one(ClientKind::Elicit, &json!({"message": "?", "requestedSchema": schema}));
+        let (to_fit, content) = check(&asked, &json::raw(&json!({"action": "accept"}))).unwrap().unwrap();
+        assert_eq!((to_fit, content.get()), (schema, "{}"));
     }
 
     #[test]

@@ -45,6 +45,16 @@ pub struct Call {
     pub arguments: Option<Raw>,
 }
 
+impl Call {
+    /// Arguments have names, also those of a tool that would take anything.
+    pub fn check(&self) -> Result<(), RpcError> {
+        match self.arguments.as_ref().is_none_or(|arguments| arguments.get().starts_with('{')) {
+            true => Ok(()),
+            false => Err(RpcError::invalid_params("`arguments` must be an object")),
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub struct Uri {
     pub uri: String,
@@ -55,6 +65,17 @@ pub struct Prompt {
     pub name: String,
     #[serde(default)]
     pub arguments: Option<Map<String, Value>>,
+}
+
+impl Prompt {
+    /// What a user fills in is text.
+    pub fn check(&self) -> Result<(), RpcError> {
+        let mut arguments = self.arguments.iter().flatten();
+        match arguments.find(|(_, value)| !value.is_string()) {
+            None => Ok(()),
+            Some((name, _)) => Err(RpcError::invalid_params(format!("the argument `{name}` must be a string"))),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

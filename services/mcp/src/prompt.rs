@@ -49,7 +49,8 @@ pub fn missing<'a>(prompt: &'a Value, given: &Map<String, Value>) -> Option<&'a 
 /// How a function is used, with its examples.
 pub fn usage(name: &str, manifest: &Manifest, request: Option<&str>) -> Map<String, Value> {
     let mut text = format!("Use the tool `{name}`. {}", tool::description(name, manifest));
-    for example in &manifest.examples {
+    // Of a text it is not known which argument it is.
+    for example in manifest.examples.iter().filter(|example| example.is_object()) {
         text.push_str(&format!("\n\nArguments that work:\n{example}"));
     }
     if let Some(request) = request.filter(|request| !request.is_empty()) {
@@ -66,13 +67,13 @@ mod tests {
 
     #[test]
     fn a_function_without_prompts_has_the_one_that_shows_its_use() {
-        let manifest = Manifest { examples: vec![json!({"a": 1})], ..Manifest::default() };
+        let manifest = Manifest { examples: vec![json!({"a": 1}), json!("say hi")], ..Manifest::default() };
         let listed = listed("adder", &manifest);
         assert_eq!((listed.len(), &listed[0]["name"]), (1, &json!("use-adder")));
         assert_eq!(used("use-adder"), Some("adder"));
         let usage = usage("adder", &manifest, Some("add 1"));
         let text = usage["messages"][0]["content"]["text"].as_str().unwrap();
-        assert!(text.contains(r#"{"a":1}"#) && text.contains("add 1"), "{text}");
+        assert!(text.contains(r#"{"a":1}"#) && text.contains("add 1") && !text.contains("say hi"), "{text}");
     }
 
     #[test]

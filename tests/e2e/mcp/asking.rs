@@ -159,9 +159,13 @@ async fn several_are_asked_at_once_and_only_what_the_client_can() {
     assert_eq!(asked["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["greeting"]);
     let mut again = call;
     again["requestState"] = asked["requestState"].clone();
-    again["inputResponses"] = json!({ "greeting": { "role": "assistant" }, "stray": 1 });
+    again["inputResponses"] = json!({ "greeting": { "role": "assistant", "content": {} }, "stray": 1 });
     let done = narrow.result("tools/call", again).await;
-    assert_eq!(done["structuredContent"]["reply"], json!({ "greeting": { "role": "assistant" } }), "{done}");
+    assert_eq!(
+        done["structuredContent"]["reply"],
+        json!({ "greeting": { "role": "assistant", "content": {} } }),
+        "{done}"
+    );
 }
 
 /// A state opens for the caller, the tenant and the call that it was made for, unchanged.
@@ -209,4 +213,56 @@ async fn a_session_that_lost_its_stream_is_asked_again() {
     let reply = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "accept" } });
     assert_eq!(client.send(reply).await, 202);
     assert_eq!(again.next().await.unwrap()["id"], 7);
+}
+
+/// What is no answer to the question is refused, and the question stays: over the wire that repeats its calls.
+#[tokio::test]
+async fn an_answer_that_is_none_does_not_use_up_the_question() {
+    let server = TestServer::start().await;
+    server.deploy("asker.js", ASKER, "&visibility=public").await;
+    server.deploy("named.js", NAMED, "&visibility=public").await;
+    let client = Modern::new(&server, everything());
+    let sample = json!({ "kind": "sample", "params": { "messages": [], "maxTokens": 9 } });
+    let roots = json!({ "kind": "roots", "params": {} });
+    let accept = |content: Value| json!({ "action": "accept", "content": content });
+    for (tool, arguments, bad, good) in [
+        (
+            "asker",
+            elicit(),
+            vec![json!(5), json!({ "action": "maybe" }), accept(json!({ "ok": "yes" }))],
+            accept(json!({ "ok": true })),
+        ),
+        ("asker", sample, vec![json!({ "foo": 1 }), json!([])], json!({ "role": "assistant", "content": {} })),
+        ("asker", roots, vec![json!({ "roots": 5 })], json!({ "roots": [] })),
+        ("named", json!({}), vec![accept(json!({})), accept(json!({ "name": 3 }))], accept(json!({ "name": "Ada" }))),
+    ] {
+        let mut call = json!({ "name": tool, "arguments": arguments });
+        let asked = client.result("tools/call", call.clone()).await;
+        let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+        call["requestState"] = asked["requestState"].clone();
+        for answer in bad {
+            call["inputResponses"] = json!({ &key: answer });
+            let (_, refused) = client.ask("tools/call", call.clone()).await;
+            assert_eq!(refused["error"]["code"], -32602, "{answer}: {refused}");
+        }
+        call["inputResponses"] = json!({ &key: good });
+        assert_eq!(client.result("tools/call", call.clone()).await["resultType"], "complete", "{tool} {key}");
+    }
+}
+
+/// Nobody reads an answer to an answer: what is wrong with it is said by its status, and on the stream of the call.
+#[tokio::test]
+async fn in_a_session_an_answer_that_is_none_ends_the_call() {
+    let server = TestServer::start().await;
+    server.deploy("named.js", NAMED, "&visibility=public").await;
+    let client = Client::open(&server, everything()).await;
+    let mut stream = client.stream("tools/call", json!({ "name": "named" })).await;
+    let asked = stream.next().await.unwrap();
+    let answer =
+        json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "accept", "content": { "name": 3 } } });
+    assert_eq!(client.send(answer).await, 400);
+    let result = stream.next().await.unwrap()["result"].clone();
+    assert_eq!(result["isError"], true, "{result}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("the answer is not what was asked for") && text.contains("/name"), "{text}");
 }

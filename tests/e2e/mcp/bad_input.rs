@@ -85,10 +85,10 @@ async fn forged_ids_lead_nowhere() {
     let unknown = client.get().header("last-event-id", format!("{task}.MQ.1")).send().await.unwrap();
     let (status, answer) = read(unknown).await;
     assert_eq!((status, &answer["error"]["code"]), (400, &json!(-32602)), "{answer}");
-    // What is no id of a call's stream is a wish to hear what changes.
-    for id in [format!("{task}.IA.1"), "changes.99".to_owned(), "x".to_owned(), "..".to_owned()] {
-        let response = client.get().header("last-event-id", &id).send().await.unwrap();
-        assert_eq!(response.status(), 200, "{id}");
+    // An event that was never told is no place to go on from.
+    for forged in [&format!("{task}.IA.1"), "x", "' or 1=1", "-1", "..", "changes.", "changes.1", "changes.x.1.1"] {
+        let (status, answer) = read(client.get().header("last-event-id", forged).send().await.unwrap()).await;
+        assert_eq!((status, &answer["error"]["code"]), (400, &json!(-32602)), "{forged}: {answer}");
     }
     for id in [json!(1), json!("x"), json!(format!("{task}.1.input")), json!(format!("{task}.x.input"))] {
         let reply = json!({ "jsonrpc": "2.0", "id": id, "result": {} });
@@ -170,4 +170,22 @@ async fn the_eras_keep_to_their_own_rules() {
     let (status, answer) = read(said("1900-01-01").send().await.unwrap()).await;
     assert_eq!((status, &answer["error"]["data"]["requested"]), (400, &json!("1900-01-01")), "{answer}");
     assert!(answer["error"]["data"]["supported"].as_array().unwrap().contains(&json!("2026-07-28")), "{answer}");
+}
+
+#[tokio::test]
+async fn arguments_have_names() {
+    let server = TestServer::start().await;
+    server.deploy_probe().await;
+    let session = Client::open(&server, json!({})).await;
+    let modern = Modern::new(&server, json!({}));
+    for arguments in [json!([1]), json!("s"), json!(5), json!(true)] {
+        let params = json!({ "name": "probe", "arguments": arguments });
+        for answer in
+            [session.ask("tools/call", params.clone()).await, modern.ask("tools/call", params.clone()).await.1]
+        {
+            assert_eq!(answer["error"]["code"], -32602, "{arguments}: {answer}");
+        }
+    }
+    let params = json!({ "name": "use-probe", "arguments": { "request": 5 } });
+    assert_eq!(session.ask("prompts/get", params).await["error"]["code"], -32602);
 }

@@ -141,6 +141,34 @@ async fn who_comes_back_learns_that_something_changed_meanwhile() {
     assert_eq!(soon(&mut again).await["method"], "notifications/tools/list_changed");
 }
 
+/// An event names one message, and who has heard only the first of several that one change brings hears the others.
+#[tokio::test]
+async fn events_have_ids_of_their_own_and_a_change_that_was_half_heard_is_told_again() {
+    let server = TestServer::start().await;
+    server.deploy_echo().await;
+    let client = Client::open(&server, json!({})).await;
+    let mut stream = Messages::of(client.get().send().await.unwrap());
+    let first = tokio::time::timeout(Duration::from_millis(500), stream.next()).await;
+    assert!(first.is_err());
+    let mut ids = vec![stream.last_id.clone().unwrap()];
+    server.deploy("echo.wasm", fixture("echo.wasm"), "&name=fresh&visibility=public").await;
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        told.push(soon(&mut stream).await["method"].clone());
+        ids.push(stream.last_id.clone().unwrap());
+    }
+    let different: std::collections::HashSet<&String> = ids.iter().collect();
+    assert_eq!(different.len(), 4, "{ids:?}");
+    drop(stream);
+    let mut again = Messages::of(client.get().header("last-event-id", &ids[1]).send().await.unwrap());
+    let heard = [soon(&mut again).await, soon(&mut again).await, soon(&mut again).await];
+    assert!(heard.iter().all(|message| told.contains(&message["method"])), "{heard:?}");
+    drop(again);
+    let mut whole = Messages::of(client.get().header("last-event-id", &ids[3]).send().await.unwrap());
+    let nothing = tokio::time::timeout(Duration::from_millis(700), whole.next()).await;
+    assert!(nothing.is_err(), "who has heard all of it hears nothing: {nothing:?}");
+}
+
 /// Whatever changes what is listed is told: an older version, and a pipeline that becomes active.
 #[tokio::test]
 async fn a_rollback_and_a_pipeline_are_told() {

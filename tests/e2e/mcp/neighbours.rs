@@ -89,7 +89,8 @@ async fn what_a_session_was_given_leads_nowhere_next_door() {
     let lost = async |id: &str| read(there.get().header("last-event-id", id).send().await.unwrap()).await;
     assert_eq!(lost(&place).await, lost(&strange).await);
     assert_eq!(lost(&place).await.0, 400);
-    let reply = |from: &str| json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "from": from } });
+    let reply =
+        |from: &str| json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "decline", "from": from } });
     assert_eq!(there.send(reply("there")).await, 202);
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
     assert_eq!(there.send(cancel).await, 202);
@@ -100,7 +101,10 @@ async fn what_a_session_was_given_leads_nowhere_next_door() {
     }
     assert!(tokio::time::timeout(Duration::from_millis(1_500), stream.next()).await.is_err(), "nothing has happened");
     assert_eq!(here.send(reply("here")).await, 202);
-    assert_eq!(stream.next().await.unwrap()["result"]["structuredContent"], json!({ "from": "here" }));
+    assert_eq!(
+        stream.next().await.unwrap()["result"]["structuredContent"],
+        json!({ "action": "decline", "from": "here" })
+    );
     // Nor is a neighbour told of what is deployed here.
     let mut listening = Messages::of(there.get().send().await.unwrap());
     server.deploy_echo().await;

@@ -31,7 +31,8 @@ async fn asked(client: &Modern, ms: u32) -> Value {
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let mut again = call;
     again["requestState"] = asked["requestState"].clone();
-    again["inputResponses"] = json!({ "name": { "action": "accept" }, "greeting": { "role": "assistant" } });
+    again["inputResponses"] =
+        json!({ "name": { "action": "accept" }, "greeting": { "role": "assistant", "content": {} } });
     again
 }
 
@@ -77,12 +78,12 @@ async fn who_can_serve_more_than_before_is_asked_for_the_rest() {
     let (server, client) = started().await;
     let narrow = Modern::new(&server, json!({ "sampling": {} }));
     let mut again = asked(&narrow, 0).await;
-    again["inputResponses"] = json!({ "greeting": { "role": "assistant" } });
+    again["inputResponses"] = json!({ "greeting": { "role": "assistant", "content": {} } });
     let asked = tokio::time::timeout(Duration::from_secs(10), client.result("tools/call", again.clone()));
     let asked = asked.await.expect("it is answered");
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     again["requestState"] = asked["requestState"].clone();
     again["inputResponses"] = json!({ "name": { "action": "accept" } });
     let done = client.result("tools/call", again).await;
-    assert_eq!(done["structuredContent"]["greeting"], json!({ "role": "assistant" }), "{done}");
+    assert_eq!(done["structuredContent"]["greeting"], json!({ "role": "assistant", "content": {} }), "{done}");
 }

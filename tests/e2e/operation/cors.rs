@@ -12,7 +12,8 @@ const OTHER: &str = "https://evil.example";
 async fn preflight(server: &TestServer, path: &str, origin: &str) -> HeaderMap {
     let request = server.client.request(Method::OPTIONS, format!("{}{path}", server.url));
     let request = request.header("origin", origin).header("access-control-request-method", "POST");
-    let answer = request.header("access-control-request-headers", "authorization,content-type").send().await.unwrap();
+    let headers = "authorization,content-type,mcp-param-region";
+    let answer = request.header("access-control-request-headers", headers).send().await.unwrap();
     answer.headers().clone()
 }
 
@@ -40,7 +41,9 @@ async fn each_site_allows_the_origins_that_are_named_for_it() {
     let headers = preflight(&server, API, CONSOLE).await;
     assert_eq!(allowed(&headers), Some(CONSOLE));
     let may = |name: &str| headers[name].to_str().unwrap().to_ascii_lowercase();
-    assert!(may("access-control-allow-headers").contains("authorization"), "{headers:?}");
+    for sent in ["authorization", "mcp-param-region"] {
+        assert!(may("access-control-allow-headers").contains(sent), "{headers:?}");
+    }
     assert!(may("access-control-allow-methods").contains("delete"), "{headers:?}");
     assert_eq!(allowed(&preflight(&server, API, OTHER).await), None);
     for path in [DOOR, CARD] {

@@ -30,6 +30,7 @@ const TASK_PATIENCE: Duration = Duration::from_millis(300);
 
 pub(super) async fn call(mut exchange: Exchange) -> Result<Reply, Problem> {
     let asked: params::Call = exchange.params()?;
+    asked.check()?;
     if exchange.peer.is_control() {
         let called = Box::pin(operators::call(&exchange.peer, &asked.name, asked.arguments.as_deref()));
         return called.await.map(|result| exchange.result(result));
@@ -94,10 +95,10 @@ async fn ended(
     let asks = matches!(settle::settled(&exchange, &task), settle::Settled::Asks(_));
     if exchange.streams && (said || (asks && !exchange.is_stateless())) {
         if let Some(call) = noted(&exchange).filter(|_| asks) {
-            exchange.engine().note_call(&call, task.id).await?;
+            Box::pin(exchange.engine().note_call(&call, task.id)).await?;
         }
         let (id, end) = (task.id, Box::pin(std::future::ready(Ok(Arc::clone(&task)))) as End);
-        let telling = Telling { exchange, task: id, hearing, end, leaving: None, noted: false };
+        let telling = Telling { exchange, task: id, hearing, end, leaving: None, noted: false, after: None };
         return Ok(Reply::Stream(telling.response()).about(&task));
     }
     settle::reply(&exchange, &task).await
@@ -170,7 +171,7 @@ async fn follows(
             end = Box::pin(std::future::ready(Ok(task)));
         }
     }
-    let telling = Telling { exchange, task: recorded.id, hearing, end, leaving, noted: false };
+    let telling = Telling { exchange, task: recorded.id, hearing, end, leaving, noted: false, after: None };
     Ok(Reply::Stream(telling.response()).about(recorded))
 }
 

@@ -61,7 +61,14 @@ async fn one(peer: Peer, headers: &Arc<HeaderMap>, message: Message) -> Response
         }
         Message::Response { id, body } => match Box::pin(session::replied(&peer, headers, &id, body)).await {
             Ok(()) => StatusCode::ACCEPTED.into_response(),
-            Err(problem) => problem.into_mcp(&id),
+            // Nobody asked for an answer to an answer: that it was not taken is said by the status.
+            Err(problem) => {
+                let mut refused = problem.into_mcp(&id);
+                if refused.status().is_success() {
+                    *refused.status_mut() = StatusCode::BAD_REQUEST;
+                }
+                refused
+            }
         },
     }
 }
@@ -86,7 +93,7 @@ fn stateless(peer: Peer, headers: &Arc<HeaderMap>, request: Request, meta: Meta)
     let (version, _) = meta.complete().map_err(exactly)?;
     let lookup = |name: &str| header(headers, name);
     if lookup(VERSION).as_deref().map(str::trim) != Some(version) {
-        let text = "`MCP-Protocol-Version` is not the version of the body";
+        let text = "`MCP-Protocol-Version` is missing, or is not the version of the body";
         return Err(exactly(RpcError::header_mismatch(text)));
     }
     if Version::parse(version).is_none_or(|version| !version.is_stateless()) {
@@ -125,6 +132,9 @@ pub(super) fn header(headers: &HeaderMap, name: &str) -> Option<String> {
 
 /// Several messages at once, in the one version that has it. Each is answered as if it had come alone.
 async fn several(peer: Peer, headers: &Arc<HeaderMap>, messages: Vec<Message>) -> Response {
+    if speaks_stateless(headers) {
+        return Problem::no_batches().into_mcp(RawValue::NULL);
+    }
     let held = match session::held(&peer, headers).await {
         Ok(held) => held,
         Err(problem) => return problem.into_mcp(RawValue::NULL),

@@ -14,10 +14,12 @@ use futures::Stream;
 use pleat_domain::{Task, TaskId};
 use pleat_engine::{EngineError, Listening, Said};
 use pleat_mcp::{client, notification};
+use tokio::time::Instant;
 
 use super::call::Leaving;
 use super::exchange::{Exchange, Reply};
 use super::hearing::Hearing;
+use super::listen::LOOK;
 use super::settle::{self, Settled};
 use super::wire::Wire;
 use crate::problem::Problem;
@@ -36,6 +38,8 @@ pub(super) struct Telling {
     pub(super) leaving: Option<Leaving>,
     /// The request was noted for this stream, and is forgotten with its end.
     pub(super) noted: bool,
+    /// The last event that its client knows of, for a stream that goes on where another was lost.
+    pub(super) after: Option<u32>,
 }
 
 enum Step {
@@ -43,6 +47,8 @@ enum Step {
     Ended(Result<Arc<Task>, EngineError>),
     /// The stream is old: its client comes back for the rest.
     Old,
+    /// Whether its caller may still hear it has to be asked again.
+    Look,
 }
 
 impl Telling {
@@ -53,19 +59,21 @@ impl Telling {
     fn frames(mut self) -> impl Stream<Item = Frame> + Send {
         stream! {
             let told = self.hearing.as_ref().and_then(|hearing| hearing.told);
-            let mut wire = Wire::new(&self.exchange, self.task, told);
+            let mut wire = Wire::new(&self.exchange, self.task, told, self.after);
             let listening = self.hearing.as_ref().map(|one| self.listen(one));
             if self.exchange.version.primes_streams() {
                 yield wire.prime();
             }
             let age = tokio::time::sleep(self.exchange.peer.app.config.mcp_stream);
             tokio::pin!(age);
+            let mut looks = tokio::time::interval_at(Instant::now() + LOOK, LOOK);
             loop {
                 let step = tokio::select! {
                     biased;
                     Some(said) = heard(&mut self.hearing) => Step::Said(said),
                     ended = &mut self.end => Step::Ended(ended),
                     () = &mut age, if self.exchange.version.primes_streams() => Step::Old,
+                    _ = looks.tick() => Step::Look,
                 };
                 match step {
                     Step::Said(said) => {
@@ -73,6 +81,9 @@ impl Telling {
                             yield wire.frame(text);
                         }
                     }
+                    // Without a word: who has lost its key is told nothing more of the call.
+                    Step::Look if !self.exchange.peer.is_welcome(&self.exchange.headers).await => break,
+                    Step::Look => {}
                     Step::Old => {
                         yield wire.farewell();
                         break;

@@ -22,19 +22,22 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval};
 use tokio_util::task::AbortOnDropHandle;
+use uuid::Uuid;
 
 use super::exchange::{Era, Exchange, Reply};
 use super::peer::Peer;
-use super::resume::resumed;
+use super::resume::{foreign, resumed};
 use super::session::check_length;
 use super::wire::Mark;
 use super::{lists, offers, tasks};
 use crate::problem::Problem;
 use crate::sse;
 
-/// How often a stream looks by itself, should a notice be lost.
-const LOOK: Duration = Duration::from_secs(10);
+/// How often a stream looks by itself, should a notice be lost, and whether its caller's key still is one.
+pub(super) const LOOK: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_millis(500);
+/// Begins the id of an event of a session's own stream.
+const CHANGES: &str = "changes.";
 /// Resources and tasks that one listener may name.
 const MOST: usize = 100;
 
@@ -50,9 +53,9 @@ pub(super) async fn session(
         request.id = mark.request;
         let meta = Meta { progress_token: mark.token, ..Meta::default() };
         let exchange = Exchange::new(peer, Era::Session(held), headers, request, meta);
-        return resumed(exchange, mark.task, mark.told).await;
+        return resumed(exchange, mark.task, mark.told, mark.count).await;
     }
-    let seen = last.as_deref().and_then(|id| id.strip_prefix("changes.")).and_then(|seen| seen.parse().ok());
+    let seen = last.as_deref().map(|id| seen(id).ok_or_else(foreign)).transpose()?;
     let filter = Filter {
         tools_list_changed: true,
         prompts_list_changed: true,
@@ -104,6 +107,9 @@ struct Listener {
     filter: Filter,
     seen: Lists,
     generation: i64,
+    /// What makes the ids of this stream's events its own, and how many there were.
+    stream: u32,
+    count: u32,
     catalog: CatalogWatch,
     session: Option<SessionWatch>,
     /// One of so many, and of those of its session the one that is told, or not.
@@ -172,6 +178,8 @@ impl Listener {
         let session = exchange.session().map(|session| engine.watch_session(session));
         let mut listener = Self {
             generation: now.generation,
+            stream: Uuid::new_v4().as_fields().0,
+            count: 0,
             exchange,
             filter,
             seen,
@@ -195,10 +203,11 @@ impl Listener {
         stream! {
             match self.exchange.is_stateless() {
                 true => yield frame(None, self.acknowledged()),
-                false => yield Frame::default().id(self.id()).retry(RETRY).data(""),
+                false => yield Frame::default().id(self.id(self.generation)).retry(RETRY).data(""),
             }
             let mut first = self.generation < 0;
             loop {
+                let before = self.generation;
                 let step = if std::mem::take(&mut first) { Step::Catalog } else { self.next().await };
                 let texts = match step {
                     Step::Draining => break,
@@ -213,9 +222,12 @@ impl Listener {
                         None => break,
                     },
                 };
-                let id = (!self.exchange.is_stateless()).then(|| self.id());
-                for text in texts {
-                    yield frame(id.clone(), text);
+                let last = texts.len();
+                for (count, text) in (1..).zip(texts) {
+                    // Who has heard only some of a change has not seen it.
+                    let seen = if count == last { self.generation } else { before };
+                    let id = (!self.exchange.is_stateless()).then(|| self.id(seen));
+                    yield frame(id, text);
                 }
             }
             if self.exchange.is_stateless() {
@@ -224,8 +236,9 @@ impl Listener {
         }
     }
 
-    fn id(&self) -> String {
-        format!("changes.{}", self.generation)
+    fn id(&mut self, seen: i64) -> String {
+        self.count += 1;
+        format!("{CHANGES}{seen}.{:x}.{}", self.stream, self.count)
     }
 
     async fn next(&mut self) -> Step {
@@ -408,6 +421,15 @@ impl Listener {
         let result = result::complete(result, self.exchange.version, &self.exchange.peer.server());
         message::response(&self.exchange.request.id, &result)
     }
+}
+
+/// The deployments that a client has seen which names this event as its last; `None` for one that was never given out.
+fn seen(id: &str) -> Option<i64> {
+    let (seen, event) = id.strip_prefix(CHANGES)?.split_once('.')?;
+    let (stream, count) = event.split_once('.')?;
+    u32::from_str_radix(stream, 16).ok()?;
+    count.parse::<u32>().ok()?;
+    seen.parse().ok()
 }
 
 fn frame(id: Option<String>, text: String) -> Frame {

@@ -48,6 +48,7 @@ pub(super) async fn read(exchange: Exchange) -> Result<Reply, Problem> {
 
 pub(super) async fn prompt(exchange: Exchange) -> Result<Reply, Problem> {
     let asked: params::Prompt = exchange.params()?;
+    asked.check()?;
     let arguments = asked.arguments.unwrap_or_default();
     let unknown = || RpcError::invalid_params(format!("unknown prompt `{}`", shown(&asked.name)));
     let catalog = exchange.engine().catalog(exchange.tenant()).await?;

@@ -14,9 +14,13 @@ use super::hearing::Hearing;
 use crate::problem::Problem;
 
 /// The rest of a call's stream: what is said from now on, what its client is asked meanwhile, and its end.
-pub(super) async fn resumed(mut exchange: Exchange, id: TaskId, told: Option<f64>) -> Result<Response, Problem> {
+pub(super) async fn resumed(
+    mut exchange: Exchange,
+    id: TaskId,
+    told: Option<f64>,
+    count: u32,
+) -> Result<Response, Problem> {
     let (engine, tenant) = (exchange.engine().clone(), Arc::clone(exchange.tenant()));
-    let foreign = || Problem::from(RpcError::invalid_params("`Last-Event-ID` is of no stream of yours")).exactly();
     let task = engine.task(&tenant, &exchange.peer.principal, &id.to_string()).await.map_err(|error| match error {
         EngineError::TaskNotFound => foreign(),
         error => error.into(),
@@ -41,5 +45,11 @@ pub(super) async fn resumed(mut exchange: Exchange, id: TaskId, told: Option<f64
         None => None,
     };
     let end: End = Box::pin(async move { engine.next_end(&tenant, id, task.turn - 1).await });
-    Ok(Telling { exchange, task: id, hearing, end, leaving: None, noted: call.is_some() }.response())
+    let after = Some(count);
+    Ok(Telling { exchange, task: id, hearing, end, leaving: None, noted: call.is_some(), after }.response())
+}
+
+/// An event that this caller was never given.
+pub(super) fn foreign() -> Problem {
+    Problem::from(RpcError::invalid_params("`Last-Event-ID` is of no stream of yours")).exactly()
 }

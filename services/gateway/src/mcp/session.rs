@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue};
 use pleat_domain::{Block, ClientRequest, Message, Raw, json};
-use pleat_engine::{EngineError, Going, SessionCall, SessionRecord, Turn};
+use pleat_engine::{EngineError, Going, SessionCall, SessionRecord, Turn, check_answer};
 use pleat_mcp::capabilities::{Offered, server};
 use pleat_mcp::client::{self, Answered};
 use pleat_mcp::{ClientCapabilities, Level, Request, RpcError, Version, message, params};
@@ -191,6 +191,11 @@ pub(super) async fn continued(
         return Ok(Continued::Waits);
     }
     let engine = &peer.app.engine;
+    for (key, reply) in &known {
+        let request = expected.iter().find(|request| request.key == *key);
+        let to_fit = request.map_or(Ok(None), |request| client::check(request, reply)).map_err(EngineError::Invalid)?;
+        to_fit.map_or(Ok(()), |(schema, content)| check_answer(&schema, &content))?;
+    }
     let all = engine.keep_replies(&peer.tenant, &peer.principal, &task, &known).await?;
     if expected.iter().any(|request| !all.iter().any(|(key, _)| request.key == *key)) {
         return Ok(Continued::Waits);

@@ -42,7 +42,8 @@ pub(super) async fn reply(exchange: &Exchange, task: &Task) -> Result<Reply, Pro
         Settled::Asks(requests) if exchange.is_stateless() => ask(exchange, task, &requests),
         // In a session this goes over a stream; a client that takes none is told in words.
         Settled::Asks(_) => Ok(done(exchange, task)),
-        Settled::Stuck(kinds) => Err(stuck(exchange, task, kinds).await),
+        // Boxed, as all that is seldom needed: every call would have room for it.
+        Settled::Stuck(kinds) => Err(Box::pin(stuck(exchange, task, kinds)).await),
     }
 }
 

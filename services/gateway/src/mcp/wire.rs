@@ -16,6 +16,8 @@ use super::exchange::Exchange;
 const RETRY: Duration = Duration::from_millis(500);
 /// A longer token would make a longer id than headers should carry: its progress ends with its stream.
 const MOST_TOKEN_BYTES: usize = 256;
+/// More events than a stream has before it ends.
+const STREAM: u32 = 1 << 16;
 
 /// Numbers events, and decides what of what is said goes to this client.
 pub(super) struct Wire {
@@ -28,11 +30,13 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    pub(super) fn new(exchange: &Exchange, task: TaskId, progress: Option<f64>) -> Self {
+    /// `after`: the last event that is known of a stream that was lost. What came after it was numbered too, and nobody
+    /// knows how far: the numbers of this one begin beyond all of them.
+    pub(super) fn new(exchange: &Exchange, task: TaskId, progress: Option<f64>, after: Option<u32>) -> Self {
         let skill = exchange.listed.as_ref();
         Self {
             stream: (!exchange.is_stateless()).then(|| stream_id(task, &exchange.request.id)),
-            count: 0,
+            count: after.map_or(0, |last| (last / STREAM).saturating_add(1).saturating_mul(STREAM)),
             skill: skill.map(|skill| skill.name.to_string()).unwrap_or_default(),
             level: exchange.level.filter(|_| skill.is_some_and(|skill| exchange.may_hear(skill))),
             token: exchange.progress_token.clone(),
@@ -78,7 +82,7 @@ impl Wire {
 
     fn next_id(&mut self) -> Option<String> {
         let stream = self.stream.as_ref()?;
-        self.count += 1;
+        self.count = self.count.saturating_add(1);
         let token = self.token.as_ref().filter(|token| token.get().len() <= MOST_TOKEN_BYTES);
         Some(match token {
             Some(token) => {
@@ -98,6 +102,7 @@ fn stream_id(task: TaskId, request: &Raw) -> String {
 pub(super) struct Mark {
     pub(super) task: TaskId,
     pub(super) request: Raw,
+    pub(super) count: u32,
     /// Under which progress is told, and how much of it was.
     pub(super) token: Option<Raw>,
     pub(super) told: Option<f64>,
@@ -108,11 +113,11 @@ impl Mark {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
         let (task, request, count) = (parts.next()?, parts.next()?, parts.next()?);
-        count.parse::<u32>().ok()?;
+        let count = count.parse().ok()?;
         let token = parts.next().map(|token| scalar(token).ok_or(())).transpose().ok()?;
         let told = parts.next().filter(|told| !told.is_empty());
         let told = told.map(|told| u64::from_str_radix(told, 16).map(f64::from_bits)).transpose().ok()?;
-        let mark = Self { task: task.parse().ok()?, request: scalar(request)?, token, told };
+        let mark = Self { task: task.parse().ok()?, request: scalar(request)?, count, token, told };
         Some(mark).filter(|_| parts.next().is_none())
     }
 }
