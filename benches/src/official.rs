@@ -23,6 +23,8 @@ const CONNECTIONS: usize = 256;
 pub const FUNCTION: &str = "echo";
 /// What a tenant offers: the official TypeScript server makes all of its tools anew for each request.
 const TOOLS: usize = 120;
+/// For how long a server has just been started.
+const FRESH: Duration = Duration::from_millis(1_300);
 const MCP_HEADERS: &[(&str, &str)] = &[
     ("Accept", "application/json, text/event-stream"),
     ("Mcp-Protocol-Version", "2026-07-28"),
@@ -97,6 +99,7 @@ pub fn protocols() -> [Protocol; 2] {
             },
             Other {
                 demand: None,
+                fresh: Some("official.to_mcp_js_one_fresh"),
                 tools: 1,
                 ..other("mcp-js", "mcp_node.mjs", "official.mcp_js_one", "official.to_mcp_js_one", 0.0)
             },
@@ -146,17 +149,17 @@ async fn compare(
     let mut fresh: Vec<Series> = theirs.iter().map(|_| Series::default()).collect();
     for round in 0..options.rounds() {
         say(&format!("{} against official servers, round {} of {}", protocol.path, round + 1, options.rounds()));
-        let rate = ours.answers_per_second_of_cpu(options).await?;
+        let rate = ours.answers_per_second_of_cpu(options.warm_up(), options.round()).await?;
         own.push(rate);
         for ((subject, rates), ratios) in theirs.iter().zip(&mut rates).zip(&mut ratios) {
-            let other = subject.answers_per_second_of_cpu(options).await?;
+            let other = subject.answers_per_second_of_cpu(options.warm_up(), options.round()).await?;
             rates.push(other);
             ratios.push(rate / other);
         }
         for (other, fresh) in protocol.others.iter().zip(&mut fresh).filter(|(other, _)| other.fresh.is_some()) {
             let subject = Subject::start(servers, other, protocol).await?;
             subject.try_once().await?;
-            fresh.push(rate / subject.answers_per_second_of_cpu(options).await?);
+            fresh.push(rate / subject.answers_per_second_of_cpu(Duration::ZERO, FRESH).await?);
         }
     }
     let mut rows = vec![Row::shown(protocol.ours.0, protocol.ours.1, "/cpu-s", own)];
@@ -236,13 +239,8 @@ impl Subject {
         Ok(())
     }
 
-    async fn answers_per_second_of_cpu(&self, options: &Options) -> anyhow::Result<f64> {
-        let plan = Plan {
-            address: self.address,
-            connections: CONNECTIONS,
-            warm_up: options.warm_up(),
-            lasting: options.round(),
-        };
+    async fn answers_per_second_of_cpu(&self, warm_up: Duration, lasting: Duration) -> anyhow::Result<f64> {
+        let plan = Plan { address: self.address, connections: CONNECTIONS, warm_up, lasting };
         let before = self.used();
         let load = load::run(&plan, &self.request).await?;
         // Warming up costs the same for each answer.
