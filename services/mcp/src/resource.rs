@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::content;
 use crate::template;
 use crate::tool;
+use crate::version::Version;
 
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
@@ -122,7 +123,7 @@ pub fn task(uri: &str, task: &Task) -> Map<String, Value> {
     let artifacts: Vec<Value> = task
         .artifacts
         .iter()
-        .map(|artifact| json!({ "name": artifact.name, "content": content::of_artifact(artifact) }))
+        .map(|artifact| json!({ "name": artifact.name, "content": content::of_artifact(artifact, Version::V2026_07_28) }))
         .collect();
     let mut view = json!({
         "id": task.id,

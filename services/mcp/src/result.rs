@@ -54,7 +54,7 @@ impl<'a> CallResult<'a> {
         }
         Self {
             result_type: version.is_stateless().then_some("complete"),
-            content: task.artifacts.iter().flat_map(content::of_artifact).collect(),
+            content: task.artifacts.iter().flat_map(|artifact| content::of_artifact(artifact, version)).collect(),
             structured_content: structured,
             is_error: false,
             meta,

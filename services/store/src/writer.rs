@@ -197,7 +197,8 @@ impl Writer {
         }
         // No other commit has to come after it, so that any writer will do. The more one of them takes along, the less
         // each of them costs: the others are for when it has a batch waiting, or is held up.
-        let ready = |queue: &&Queue| queue.waiting() < self.batch && !queue.load.is_held_up();
+        let enough = |queue: &Queue| queue.waiting() >= self.batch.min(queue.sender.max_capacity());
+        let ready = |queue: &&Queue| !enough(queue) && !queue.load.is_held_up();
         self.once.iter().find(ready).or_else(|| Self::own(&self.once, commit))
     }
 
