@@ -55,9 +55,9 @@ impl<'a> Fields<'a> {
 
     /// The member's text, `null` included.
     pub fn present(&self, name: &str) -> Option<&'a RawValue> {
-        let of = |is: &dyn Fn(&str) -> bool| self.entries.0.iter().find(|(key, _)| is(key)).map(|(_, raw)| *raw);
-        let defined = || of(&|key| is_defined_as(key, name));
-        of(&|key| key == name).or_else(|| if self.both_names { defined() } else { None })
+        let find = |is: fn(&str, &str) -> bool| self.entries.0.iter().find(|(key, _)| is(key, name));
+        let found = find(str::eq).or_else(|| find(is_defined_as).filter(|_| self.both_names));
+        found.map(|(_, raw)| *raw)
     }
 
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {

@@ -102,6 +102,28 @@ impl Client {
     }
 }
 
+/// A key that may invoke, for as long as it is there.
+pub struct PassingKey {
+    id: String,
+    pub text: String,
+}
+
+impl PassingKey {
+    pub async fn of(server: &TestServer) -> Self {
+        let wish = json!({ "label": "passing", "scopes": ["invoke"] });
+        let (status, key) = server.api(reqwest::Method::POST, "/tenants/acme/keys", &server.admin, Some(wish)).await;
+        assert_eq!(status, 201, "{key}");
+        let text = |name: &str| key[name].as_str().unwrap().to_owned();
+        Self { id: text("id"), text: text("key") }
+    }
+
+    pub async fn revoke(&self, server: &TestServer) {
+        let path = format!("/tenants/acme/keys/{}", self.id);
+        let (status, body) = server.api(reqwest::Method::DELETE, &path, &server.admin, None).await;
+        assert_eq!(status, 204, "{body}");
+    }
+}
+
 /// Requests of the stateless era.
 #[derive(Clone)]
 pub struct Modern {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::client::Messages;
+use super::client::{Messages, PassingKey};
 use super::{Client, Modern};
 use crate::harness::{TestServer, fixture};
 
@@ -126,15 +126,21 @@ async fn a_stream_ends_with_its_session_and_in_order_when_the_node_stops() {
     draining.await.unwrap();
 }
 
+/// A session's stream on which nothing was told yet, and the id of its first event.
+async fn quiet(client: &Client) -> (Messages, String) {
+    let mut stream = Messages::of(client.get().send().await.unwrap());
+    let first = tokio::time::timeout(Duration::from_millis(500), stream.next()).await;
+    assert!(first.is_err());
+    let id = stream.last_id.clone().expect("a place to come back to");
+    (stream, id)
+}
+
 #[tokio::test]
 async fn who_comes_back_learns_that_something_changed_meanwhile() {
     let server = TestServer::start().await;
     server.deploy_echo().await;
     let client = Client::open(&server, json!({})).await;
-    let mut stream = Messages::of(client.get().send().await.unwrap());
-    let first = tokio::time::timeout(Duration::from_millis(500), stream.next()).await;
-    assert!(first.is_err());
-    let id = stream.last_id.clone().expect("a place to come back to");
+    let (stream, id) = quiet(&client).await;
     drop(stream);
     server.deploy("echo.wasm", fixture("echo.wasm"), "&name=fresh&visibility=public").await;
     let mut again = Messages::of(client.get().header("last-event-id", id).send().await.unwrap());
@@ -147,10 +153,8 @@ async fn events_have_ids_of_their_own_and_a_change_that_was_half_heard_is_told_a
     let server = TestServer::start().await;
     server.deploy_echo().await;
     let client = Client::open(&server, json!({})).await;
-    let mut stream = Messages::of(client.get().send().await.unwrap());
-    let first = tokio::time::timeout(Duration::from_millis(500), stream.next()).await;
-    assert!(first.is_err());
-    let mut ids = vec![stream.last_id.clone().unwrap()];
+    let (mut stream, first) = quiet(&client).await;
+    let mut ids = vec![first];
     server.deploy("echo.wasm", fixture("echo.wasm"), "&name=fresh&visibility=public").await;
     let mut told = Vec::new();
     for _ in 0..3 {
@@ -233,18 +237,13 @@ async fn of_two_streams_of_a_session_the_newest_is_told() {
 async fn a_stream_ends_with_the_key_that_opened_it() {
     let server = TestServer::start().await;
     server.deploy_echo().await;
-    let wish = json!({ "label": "passing", "scopes": ["invoke"] });
-    let (status, key) = server.api(reqwest::Method::POST, "/tenants/acme/keys", &server.admin, Some(wish)).await;
-    assert_eq!(status, 201, "{key}");
-    let (text, id) = (key["key"].as_str().unwrap(), key["id"].as_str().unwrap());
-    let session = Client::open_as(&server, text).await;
+    let key = PassingKey::of(&server).await;
+    let session = Client::open_as(&server, &key.text).await;
     let mut by_session = Messages::of(session.get().send().await.unwrap());
-    let modern = Modern::new(&server, json!({})).with_key(text);
+    let modern = Modern::new(&server, json!({})).with_key(&key.text);
     let mut by_listening = modern.stream("subscriptions/listen", json!({ "notifications": {} })).await;
     soon(&mut by_listening).await;
-    let path = format!("/tenants/acme/keys/{id}");
-    let (status, body) = server.api(reqwest::Method::DELETE, &path, &server.admin, None).await;
-    assert!(status < 300, "{status} {body}");
+    key.revoke(&server).await;
     let ended = async { (by_session.next().await, by_listening.next().await, by_listening.next().await) };
     let ended = tokio::time::timeout(Duration::from_secs(30), ended).await.expect("both end");
     assert!(ended.0.is_none() && ended.2.is_none(), "{ended:?}");

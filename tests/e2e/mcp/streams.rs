@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::client::Messages;
+use super::client::{Messages, PassingKey};
 use super::{Client, Modern};
 use crate::harness::TestServer;
 
@@ -219,20 +219,15 @@ async fn an_old_stream_is_closed_and_its_client_comes_back() {
 async fn a_call_is_not_told_to_who_has_lost_its_key() {
     let server = TestServer::start().await;
     server.deploy_probe().await;
-    let wish = json!({ "label": "passing", "scopes": ["invoke"] });
-    let (status, key) = server.api(reqwest::Method::POST, "/tenants/acme/keys", &server.admin, Some(wish)).await;
-    assert_eq!(status, 201, "{key}");
-    let (id, key) = (key["id"].as_str().unwrap(), key["key"].as_str().unwrap());
+    let key = PassingKey::of(&server).await;
     let params =
         json!({ "name": "probe", "arguments": { "do": "sleep", "ms": 25_000 }, "_meta": { "progressToken": 1 } });
-    let session = Client::open_as(&server, key).await;
-    let modern = Modern::new(&server, json!({})).with_key(key);
+    let session = Client::open_as(&server, &key.text).await;
+    let modern = Modern::new(&server, json!({})).with_key(&key.text);
     let (in_session, alone) =
         (session.stream("tools/call", params.clone()).await, modern.stream("tools/call", params).await);
     assert!(in_session.streamed && alone.streamed);
-    let (status, _) =
-        server.api(reqwest::Method::DELETE, &format!("/tenants/acme/keys/{id}"), &server.admin, None).await;
-    assert_eq!(status, 204);
+    key.revoke(&server).await;
     let both = async { (in_session.all().await, alone.all().await) };
     let (in_session, alone) = tokio::time::timeout(Duration::from_secs(20), both).await.expect("they end");
     assert!([in_session, alone].iter().flatten().all(|message| message.get("result").is_none()));

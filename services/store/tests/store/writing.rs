@@ -2,9 +2,9 @@
 
 use futures::future::join_all;
 use pleat_domain::task::Ask;
-use pleat_domain::{Block, ContextId, Failure, Message, Reason, Task, TaskId, TaskState};
+use pleat_domain::{Block, ContextId, Failure, Message, Reason, Task, TaskId, TaskState, Tenant};
 use pleat_store::{Change, Commit, StoreError, Written};
-use sqlx::Connection;
+use sqlx::{Connection, PgConnection, Postgres, Transaction};
 
 use crate::support::{Fixture, caller, count, plain, raw, running, spelled, step, task, then, told};
 
@@ -113,16 +113,26 @@ async fn what_comes_together_is_written_together() {
     assert_eq!((transactions, count(&mut outside, "tasks").await), (1, 40));
 }
 
+/// A task that is there, and that somebody else is about to remove: who writes it now waits for that one to decide.
+async fn undecided<'a>(
+    fixture: &Fixture,
+    outside: &'a mut PgConnection,
+    tenant: &Tenant,
+    task: &Task,
+) -> Transaction<'a, Postgres> {
+    fixture.store.writer().commit(plain(tenant, task, Change::Insert)).await.unwrap();
+    let mut held = outside.begin().await.unwrap();
+    sqlx::query("DELETE FROM tasks WHERE id = $1").bind(task.id.as_uuid()).execute(&mut *held).await.unwrap();
+    held
+}
+
 #[tokio::test]
 async fn a_writer_that_is_held_up_or_has_enough_is_gone_round() {
     let fixture = Fixture::with(|config| (config.writers, config.batch) = (2, 2)).await;
     let (tenant, _) = fixture.tenant("acme").await;
     let (writer, first) = (fixture.store.writer(), task());
-    // Somebody else is about to write the same task, and has not decided yet.
     let mut outside = fixture.outside().await;
-    let mut held = outside.begin().await.unwrap();
-    writer.commit(plain(&tenant, &first, Change::Insert)).await.unwrap();
-    sqlx::query("DELETE FROM tasks WHERE id = $1").bind(first.id.as_uuid()).execute(&mut *held).await.unwrap();
+    let held = undecided(&fixture, &mut outside, &tenant, &first).await;
     let mut stuck = Box::pin(writer.commit(plain(&tenant, &first, Change::Insert)));
     assert!(futures::poll!(&mut stuck).is_pending());
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
@@ -141,9 +151,7 @@ async fn what_is_large_does_not_hold_up_what_is_written_once() {
     let (writer, large) =
         (fixture.store.writer(), Task { input: raw(&format!("\"{}\"", "x".repeat(70_000))), ..task() });
     let mut outside = fixture.outside().await;
-    let mut held = outside.begin().await.unwrap();
-    writer.commit(plain(&tenant, &large, Change::Insert)).await.unwrap();
-    sqlx::query("DELETE FROM tasks WHERE id = $1").bind(large.id.as_uuid()).execute(&mut *held).await.unwrap();
+    let held = undecided(&fixture, &mut outside, &tenant, &large).await;
     let mut stuck = Box::pin(writer.commit(plain(&tenant, &large, Change::Insert)));
     assert!(futures::poll!(&mut stuck).is_pending());
     assert_eq!(writer.commit(plain(&tenant, &task(), Change::Insert)).await.unwrap(), Written::Done);

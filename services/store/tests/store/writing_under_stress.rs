@@ -86,6 +86,17 @@ async fn steps_of_one_task_keep_their_order() {
 }
 
 #[tokio::test]
+async fn all_queues_are_filled_before_any_is_full() {
+    let fixture = Fixture::with(|config| (config.writers, config.queue) = (4, 8)).await;
+    let (tenant, _) = fixture.tenant("acme").await;
+    let tasks: Vec<Task> = (0..8).map(|_| task()).collect();
+    let commits = tasks.iter().map(|task| fixture.store.writer().commit(plain(&tenant, task, Change::Insert)));
+    for outcome in join_all(commits).await {
+        assert_eq!(outcome.unwrap(), Written::Done);
+    }
+}
+
+#[tokio::test]
 async fn a_full_queue_refuses_at_once_and_loses_nothing() {
     let fixture = Fixture::with(|config| (config.writers, config.queue) = (1, 4)).await;
     let (tenant, handle) = fixture.tenant("acme").await;
