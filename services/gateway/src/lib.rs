@@ -5,6 +5,7 @@
 
 mod app;
 mod body;
+mod client_address;
 mod control;
 mod cors;
 mod extract;

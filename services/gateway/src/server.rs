@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::client_address::ClientAddress;
 use crate::probes;
 use crate::site::Sites;
 
@@ -35,17 +36,24 @@ enum Content {
     Probes(App),
 }
 
-impl Service<hyper::Request<Incoming>> for Content {
+/// One accepted connection: serves its requests and marks each with the client's address.
+struct Connection {
+    content: Content,
+    client: ClientAddress,
+}
+
+impl Service<hyper::Request<Incoming>> for Connection {
     type Response = Response;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
-        let (content, request) = (self.clone(), request.map(Body::new));
+        let (content, mut request) = (self.content.clone(), request.map(Body::new));
+        request.extensions_mut().insert(self.client);
         Box::pin(async move {
             Ok(match content {
-                Self::Sites(sites) => sites.serve(request).await,
-                Self::Probes(app) => probes::serve(app, request).await,
+                Content::Sites(sites) => sites.serve(request).await,
+                Content::Probes(app) => probes::serve(app, request).await,
             })
         })
     }
@@ -78,8 +86,8 @@ impl Server {
                 accepted = listener.accept() => accepted,
                 () = stop.cancelled() => break,
             };
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     // Out of file descriptors, mostly: give the running requests time to free some.
                     tracing::warn!(error = &error as &dyn std::error::Error, "a connection was not accepted");
@@ -87,7 +95,8 @@ impl Server {
                     continue;
                 }
             };
-            let connection = builder.serve_connection_with_upgrades(io_of(stream), content.clone());
+            let service = Connection { content: content.clone(), client: ClientAddress(peer.ip()) };
+            let connection = builder.serve_connection_with_upgrades(io_of(stream), service);
             let connection = graceful.watch(connection.into_owned());
             let cut = cut.clone();
             tokio::spawn(async move {
