@@ -12,6 +12,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "`json!` values are made for the call they go into")]
 #![allow(clippy::large_futures, reason = "a proof has memory to spare")]
 
+mod abuse;
 mod canary;
 mod crash;
 mod guest;
@@ -48,7 +49,8 @@ use crate::options::{Options, Scale};
 use crate::row::{Row, say};
 
 /// In the order of the table.
-const PROOFS: &[&str] = &["isolation", "hostile", "canary", "swap", "crash", "ssrf", "tenants", "streams", "malformed"];
+const PROOFS: &[&str] =
+    &["isolation", "hostile", "canary", "swap", "crash", "ssrf", "tenants", "streams", "malformed", "abuse"];
 
 async fn prove_one(name: &str, scale: Scale) -> Vec<Row> {
     match name {
@@ -60,6 +62,7 @@ async fn prove_one(name: &str, scale: Scale) -> Vec<Row> {
         "crash" => crash::prove(scale).await,
         "tenants" => tenants::prove(scale).await,
         "streams" => streams::prove(scale).await,
+        "abuse" => abuse::prove(scale).await,
         "malformed" => malformed::prove(scale).await,
         other => panic!("there is no proof `{other}`"),
     }

@@ -10,12 +10,17 @@ pub struct Memory {
 
 impl Memory {
     pub fn of(process: u32) -> Self {
-        let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("the process is there");
-        let field = |name: &str| -> u64 {
-            let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-            line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
-        };
-        Self { kilobytes: field("RssAnon") + field("RssShmem") }
+        Self { kilobytes: status_field(process, "RssAnon") + status_field(process, "RssShmem") }
+    }
+
+    /// The most resident memory since the start, or since [`Memory::reset_peak`].
+    pub fn peak(process: u32) -> Self {
+        Self { kilobytes: status_field(process, "VmHWM") }
+    }
+
+    /// Makes the kernel forget the high-water mark.
+    pub fn reset_peak(process: u32) {
+        std::fs::write(format!("/proc/{process}/clear_refs"), "5").expect("the mark can be reset");
     }
 
     /// Once it has stopped falling: an allocator gives memory back late.
@@ -36,4 +41,11 @@ impl Memory {
     pub fn since(self, before: Self) -> f64 {
         self.kilobytes as f64 - before.kilobytes as f64
     }
+}
+
+/// A field of `/proc/PID/status`, in kilobytes.
+fn status_field(process: u32, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("the process is there");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

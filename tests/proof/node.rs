@@ -1,6 +1,7 @@
 //! One node of the platform as its operator runs it: `pleat serve`, a process of its own on a database of its own.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use reqwest::{Method, Response};
@@ -68,6 +69,10 @@ impl Node {
         Self { server, database, address: address.parse().expect("an address"), client, operator, ready_in }
     }
 
+    pub fn data_dir(&self) -> PathBuf {
+        self.server.project.data_dir()
+    }
+
     pub fn process(&self) -> u32 {
         self.server.id()
     }
@@ -111,7 +116,11 @@ impl Node {
 
     pub async fn tenant(&self, slug: &str) -> Tenant {
         // What is proved here is not how much of it a plan would allow.
-        let wish = json!({ "slug": slug, "plan": "unlimited" });
+        self.tenant_with_plan(slug, "unlimited").await
+    }
+
+    pub async fn tenant_with_plan(&self, slug: &str, plan: &str) -> Tenant {
+        let wish = json!({ "slug": slug, "plan": plan });
         let (status, body) = self.api(Method::POST, "/tenants", &self.operator, Some(wish)).await;
         assert_eq!(status, 201, "{body}");
         Tenant { slug: slug.to_owned(), key: body["adminKey"].as_str().expect("a key").to_owned() }

@@ -49,7 +49,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
 }
 
 /// As many open files as the system lets this process, and those that it starts, have.
-fn allow_files() -> u64 {
+pub fn allow_files() -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let all = Rlimit { current: limit.maximum, maximum: limit.maximum };
