@@ -7,11 +7,9 @@ use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use crate::body::{self, Encoding};
+use crate::clients::{Clients, TenantClient};
 use crate::config::EgressConfig;
 use crate::connect::Connector;
 use crate::error::{BadConfig, EgressError};
@@ -30,10 +28,8 @@ const LOOKUP: Duration = Duration::from_secs(3);
 /// What is read of a body that nobody wants, so that the connection can be used again.
 const UNWANTED_BYTES: usize = 16 << 10;
 const UNWANTED_TIME: Duration = Duration::from_millis(500);
-const IDLE: Duration = Duration::from_secs(30);
-const IDLE_PER_HOST: usize = 4;
 
-/// The platform's only way out. Cheap to clone; connections are shared.
+/// The platform's only way out. Cheap to clone; connections are shared by requests of one tenant.
 #[derive(Clone)]
 pub struct Egress {
     inner: Arc<Inner>,
@@ -44,8 +40,7 @@ struct Inner {
     guard: Arc<Guard>,
     connector: Connector,
     slots: Slots,
-    // HTTP/1.1 only: it has no frames to flood with and no compressed headers to blow up, and every host speaks it.
-    client: Client<HttpsConnector<Connector>, Full<Bytes>>,
+    clients: Clients,
 }
 
 impl Egress {
@@ -53,20 +48,9 @@ impl Egress {
         let guard = Arc::new(Guard::new(&config)?);
         let connector =
             Connector { guard: Arc::clone(&guard), resolver: config.resolver.clone(), timeout: config.connect_timeout };
-        let secured = HttpsConnectorBuilder::new()
-            .with_tls_config(tls::config(&config.extra_roots)?)
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(connector.clone());
-        // Nothing here reads the environment: a proxy that it names is not used.
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(IDLE_PER_HOST)
-            .http1_max_buf_size(HEAD_BYTES)
-            .build(secured);
+        let clients = Clients::new(connector.clone(), tls::config(&config.extra_roots)?, HEAD_BYTES);
         let slots = Slots::new(config.per_tenant_concurrency);
-        Ok(Self { inner: Arc::new(Inner { config, guard, connector, slots, client }) })
+        Ok(Self { inner: Arc::new(Inner { config, guard, connector, slots, clients }) })
     }
 
     /// Sends one request for a tenant, whose name goes along, to hosts that were granted.
@@ -103,8 +87,9 @@ impl Inner {
         stamp: &str,
     ) -> Result<OutboundResponse, EgressError> {
         let mut hop = self.first_hop(request, grants, stamp)?;
+        let client = self.clients.of(stamp);
         for _ in 0..=self.config.redirects {
-            let response = self.ask(&hop).await?;
+            let response = ask(&client, &hop).await?;
             let onward = match request.follow_redirects {
                 true => redirect::target(&hop.url, response.status(), response.headers())?,
                 false => None,
@@ -128,18 +113,6 @@ impl Inner {
         }
         let url = self.guard.parse(&request.url, grants)?;
         Ok(Hop { method, url, headers: headers::outgoing(&request.headers, stamp)?, body })
-    }
-
-    async fn ask(&self, hop: &Hop) -> Result<Response<Incoming>, EgressError> {
-        let request = Request::builder().method(hop.method.clone()).uri(hop.url.as_str());
-        let mut request = request
-            .body(Full::new(hop.body.clone()))
-            .map_err(|_| EgressError::InvalidRequest("the URL is not valid".to_owned()))?;
-        *request.headers_mut() = hop.headers.clone();
-        let response = self.client.request(request).await.map_err(|error| EgressError::behind(&error))?;
-        // The client's own limit is a buffer's, and reading may go beyond it.
-        let size: usize = response.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-        if size > HEAD_BYTES { Err(EgressError::TooLarge) } else { Ok(response) }
     }
 
     async fn answer(
@@ -166,4 +139,16 @@ impl Inner {
             body,
         })
     }
+}
+
+async fn ask(client: &TenantClient, hop: &Hop) -> Result<Response<Incoming>, EgressError> {
+    let request = Request::builder().method(hop.method.clone()).uri(hop.url.as_str());
+    let mut request = request
+        .body(Full::new(hop.body.clone()))
+        .map_err(|_| EgressError::InvalidRequest("the URL is not valid".to_owned()))?;
+    *request.headers_mut() = hop.headers.clone();
+    let response = client.request(request).await.map_err(|error| EgressError::behind(&error))?;
+    // The client's own limit is a buffer's, and reading may go beyond it.
+    let size: usize = response.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if size > HEAD_BYTES { Err(EgressError::TooLarge) } else { Ok(response) }
 }

@@ -6,6 +6,7 @@
 
 mod address;
 mod body;
+mod clients;
 mod config;
 mod connect;
 mod egress;

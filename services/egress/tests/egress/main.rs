@@ -3,6 +3,7 @@
 
 mod bodies;
 mod checks;
+mod connections;
 mod disguises;
 mod headers;
 mod names;
