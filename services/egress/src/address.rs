@@ -26,6 +26,19 @@ const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     v4([240, 0, 0, 0], 4),
 ];
 
+/// Addresses of cloud providers' own services that look public and are answered only from within the cloud, by services
+/// that trust whoever asks from a virtual machine. The metadata services themselves are at link-local, shared and
+/// unique-local addresses, which are refused above and below.
+const CLOUD_INTERNAL_V4: [Ipv4Net; 4] = [
+    // Azure: the wire server, DNS, DHCP and health probes of every virtual machine.
+    v4([168, 63, 129, 16], 32),
+    // IBM Cloud: infrastructure services and service endpoints.
+    v4([161, 26, 0, 0], 16),
+    v4([166, 8, 0, 0], 14),
+    // Equinix Metal: the metadata service.
+    v4([192, 80, 8, 124], 32),
+];
+
 /// The only part of IPv6 that is given out for use on the internet.
 const UNICAST_V6: Ipv6Net = v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
@@ -52,7 +65,7 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    !NOT_PUBLIC_V4.iter().any(|net| net.contains(&address))
+    !NOT_PUBLIC_V4.iter().chain(&CLOUD_INTERNAL_V4).any(|net| net.contains(&address))
 }
 
 /// The IPv4 address that a packet to this one ends at.
@@ -93,11 +106,40 @@ mod tests {
 
     #[test]
     fn the_first_and_the_last_of_each_special_range_are_not() {
-        for net in NOT_PUBLIC_V4 {
+        for net in NOT_PUBLIC_V4.into_iter().chain(CLOUD_INTERNAL_V4) {
             assert!(!is_public(net.network().into()) && !is_public(net.broadcast().into()), "{net}");
         }
         for net in NOT_PUBLIC_V6 {
             assert!(!is_public(net.network().into()) && !is_public(net.broadcast().into()), "{net}");
+        }
+    }
+
+    #[test]
+    fn metadata_services_of_clouds_are_not_public() {
+        for address in [
+            "169.254.169.254",
+            "169.254.170.2",
+            "169.254.42.42",
+            "100.100.100.200",
+            "100.80.80.80",
+            "192.0.0.192",
+            "168.63.129.16",
+            "::ffff:168.63.129.16",
+            "64:ff9b::a83f:8110",
+            "161.26.0.10",
+            "166.9.0.1",
+            "192.80.8.124",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "fd00:c1::a9fe:a9fe",
+            "fd00:42::42",
+            "fd00:a9fe:a9fe::1",
+            "fe80::a9fe:a9fe",
+        ] {
+            assert!(!public(address), "{address}");
+        }
+        for neighbor in ["168.63.129.15", "168.63.129.17", "161.25.255.255", "166.12.0.1", "192.80.8.125"] {
+            assert!(public(neighbor), "{neighbor}");
         }
     }
 
