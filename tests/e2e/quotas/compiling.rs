@@ -88,7 +88,8 @@ async fn who_deploys_bombs_uses_up_its_own_cpu_time() {
 #[tokio::test]
 async fn the_line_has_an_end_and_no_tenant_fills_it_alone() {
     let limits = |compile: &mut pleat_runtime::CompileLimits| {
-        (compile.concurrency, compile.queue, compile.cpu) = (1, 2, FUSE);
+        // Long enough that the first still compiles when the others have been uploaded, on a busy machine too.
+        (compile.concurrency, compile.queue, compile.cpu) = (1, 2, 4 * FUSE);
     };
     let (server, runtime, _directory) =
         TestServer::start_compiling(limits, |config| config.plans = Plans::generous()).await;
