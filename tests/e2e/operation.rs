@@ -10,6 +10,7 @@ mod deploy_files;
 mod doctor;
 mod logs;
 mod metrics;
+mod nosniff;
 mod probes;
 mod serving;
 mod traces;

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
+use http::HeaderValue;
+use http::header::X_CONTENT_TYPE_OPTIONS;
 use hyper::body::Incoming;
 use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -22,6 +24,8 @@ use crate::site::Sites;
 
 /// How long a client may take over its request headers.
 const HEADER_PATIENCE: Duration = Duration::from_secs(10);
+
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
 /// A bound socket that serves an app until it is told to stop.
 pub struct Server {
@@ -51,10 +55,13 @@ impl Service<hyper::Request<Incoming>> for Connection {
         let (content, mut request) = (self.content.clone(), request.map(Body::new));
         request.extensions_mut().insert(self.client);
         Box::pin(async move {
-            Ok(match content {
+            let mut response = match content {
                 Content::Sites(sites) => sites.serve(request).await,
                 Content::Probes(app) => probes::serve(app, request).await,
-            })
+            };
+            // Here, behind everything that answers: nothing is ever taken for another type than it says.
+            response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+            Ok(response)
         })
     }
 }
