@@ -5,7 +5,7 @@ mod watch;
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -20,6 +20,7 @@ use crate::dev_file::DevFile;
 use crate::node::{Node, Servers};
 use crate::node_args::NodeArgs;
 use crate::output::Output;
+use crate::ownership::open_data_dir;
 use crate::problem::Problem;
 use crate::signals::Signals;
 
@@ -27,7 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   pleat dev                                                 deploys the functions of this directory when saved
   pleat dev --watch functions                               of another one
-  pleat dev --listen 127.0.0.1:0 --data-dir /tmp/pleat      any free port; ready when DIR/dev.json is there";
+  pleat dev --listen 127.0.0.1:0 --data-dir ~/.pleat-dev    any free port; ready when DIR/dev.json is there";
 
 /// This machine only: what runs here has no master key of its operator's.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
@@ -64,7 +65,7 @@ pub async fn run(args: &DevArgs, config: &Config, output: &Output) -> anyhow::Re
     let settings = &config.settings;
     let watched = args.watched()?;
     let mut signals = Signals::listen()?;
-    let data_dir = prepare(Path::new(&settings.server.data_dir))?;
+    let data_dir = open_data_dir(Path::new(&settings.server.data_dir))?;
     let _lock = lock(&data_dir)?;
     DevFile::remove(&data_dir)?;
     let slug = TenantSlug::parse(TENANT)?;
@@ -116,13 +117,6 @@ async fn start(
         tracing::debug!(error = error.to_string(), "nobody reads the greeting");
     }
     Ok((servers, file))
-}
-
-/// The data directory, private to its owner but passable: the database may have to run as another user.
-fn prepare(data_dir: &Path) -> anyhow::Result<PathBuf> {
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(data_dir);
-    made.with_context(|| format!("cannot make the data directory `{}`", data_dir.display()))?;
-    Ok(data_dir.canonicalize()?)
 }
 
 /// Two servers on one data directory would fight over its database.

@@ -2,12 +2,15 @@
 //!
 //! It is the sign of being ready, so it is written last and by rename, and removed first. It holds keys: 0600.
 
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde::{Deserialize, Serialize};
+
+use crate::child;
+use crate::ownership::{is_own, is_private};
 
 const NAME: &str = "dev.json";
 
@@ -26,23 +29,39 @@ pub struct DevFile {
     pub invoke_key: String,
 }
 
+/// A `dev.json` and whether it can be trusted.
+pub enum DevFileFound {
+    Trusted(DevFile),
+    /// It belongs to another user.
+    Foreign,
+    /// Other users can read or write it.
+    Open,
+}
+
 impl DevFile {
     pub fn path(data_dir: &Path) -> PathBuf {
         data_dir.join(NAME)
     }
 
-    /// `None` when there is none.
-    pub fn read(path: &Path) -> std::io::Result<Option<Self>> {
-        match std::fs::read(path) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-            Err(error) => Err(error),
+    /// `None` when there is none. A file that is not this user's alone was planted, and would send the caller's data
+    /// to whoever did it; it is not parsed.
+    pub fn read(path: &Path) -> std::io::Result<Option<DevFileFound>> {
+        let mut file = match std::fs::File::open(path) {
+            Ok(file) => file,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        // Of the file that is read, not of what has its name a moment later.
+        let found = file.metadata()?;
+        if !is_own(&found) {
+            return Ok(Some(DevFileFound::Foreign));
         }
-    }
-
-    /// Nobody but its owner can read or write it.
-    pub fn is_private(path: &Path) -> std::io::Result<bool> {
-        Ok(std::fs::metadata(path)?.permissions().mode() & 0o077 == 0)
+        if !is_private(&found) {
+            return Ok(Some(DevFileFound::Open));
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(DevFileFound::Trusted(serde_json::from_slice(&bytes)?)))
     }
 
     /// Whoever sees the file sees all of it.
@@ -71,7 +90,7 @@ impl DevFile {
             let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
             return state.is_some_and(|state| !matches!(state, 'Z' | 'X'));
         }
-        let mut ask = Command::new("ps");
+        let mut ask = child::command("ps");
         ask.args(["-p", &self.pid.to_string()]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         // Where nobody can be asked, the connection will tell.
         ask.status().map_or(true, |status| status.success())

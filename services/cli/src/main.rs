@@ -4,6 +4,7 @@
 //! code. No command is implemented here.
 
 mod arguments;
+mod child;
 mod client;
 mod commands;
 mod config;
@@ -15,6 +16,7 @@ mod logging;
 mod node;
 mod node_args;
 mod output;
+mod ownership;
 mod package;
 mod problem;
 mod progress;

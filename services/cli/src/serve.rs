@@ -3,9 +3,8 @@
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::Context as _;
 use clap::Args;
 use pleat_domain::{Scope, Scopes};
 use pleat_engine::{EngineConfig, MasterKey};
@@ -13,6 +12,7 @@ use pleat_engine::{EngineConfig, MasterKey};
 use crate::config::{Config, Settings};
 use crate::node::{Node, Servers};
 use crate::node_args::NodeArgs;
+use crate::ownership::open_data_dir;
 use crate::problem::Problem;
 use crate::signals::Signals;
 
@@ -38,13 +38,10 @@ pub struct ServeArgs {
 
 pub async fn run(config: &Config) -> anyhow::Result<()> {
     let settings = &config.settings;
-    let data_dir = PathBuf::from(&settings.server.data_dir);
     let mut signals = Signals::listen()?;
     let mut engine = EngineConfig::new(master_key()?);
     engine.egress = settings.egress(settings.listen(LISTEN)?)?;
-    std::fs::create_dir_all(&data_dir)
-        .with_context(|| format!("cannot make the data directory `{}`", data_dir.display()))?;
-    let data_dir = data_dir.canonicalize()?;
+    let data_dir = open_data_dir(Path::new(&settings.server.data_dir))?;
     let progress = |line: &str| tracing::info!("{line}");
     let node = Node::open(&data_dir, settings, engine, &mut signals, &progress).await?;
     let started = tokio::select! {

@@ -10,7 +10,7 @@ use pleat_domain::key::ApiKey;
 use reqwest::Url;
 
 use crate::arguments::Globals;
-use crate::dev_file::DevFile;
+use crate::dev_file::{DevFile, DevFileFound};
 use crate::problem::Problem;
 
 /// What a command is about to do, and so which of `pleat dev`'s keys it needs.
@@ -115,14 +115,14 @@ fn dev_file(globals: &Globals) -> Result<Option<(PathBuf, DevFile)>, Problem> {
 
 fn read(path: &Path) -> Result<Option<(PathBuf, DevFile)>, Problem> {
     let unreadable = |source| Problem::Unreadable { path: path.to_owned(), source };
-    let Some(file) = DevFile::read(path).map_err(unreadable)? else { return Ok(None) };
-    // Ours are 0600. In a parent that others may write to, a file that we can read and that is not private
-    // was planted, and would send the caller's data to whoever did it.
-    if !DevFile::is_private(path).map_err(unreadable)? {
-        let message = format!("`{}` is open to other users, so it is not trusted", path.display());
-        return Err(Problem::failed(message, "if it is yours: chmod 600, or name the server with --url"));
-    }
-    Ok(Some((path.to_owned(), file)))
+    let shown = path.display();
+    let message = match DevFile::read(path).map_err(unreadable)? {
+        None => return Ok(None),
+        Some(DevFileFound::Trusted(file)) => return Ok(Some((path.to_owned(), file))),
+        Some(DevFileFound::Foreign) => format!("`{shown}` belongs to another user, so it is not trusted"),
+        Some(DevFileFound::Open) => format!("`{shown}` is open to other users, so it is not trusted"),
+    };
+    Err(Problem::failed(message, "if it is yours: chown and chmod 600, or name the server with --url"))
 }
 
 fn not_running(path: &Path, file: &DevFile) -> Problem {

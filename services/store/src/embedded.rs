@@ -11,6 +11,7 @@
 
 mod account;
 mod binaries;
+mod child_env;
 mod cluster;
 mod command;
 mod error;

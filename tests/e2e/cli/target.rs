@@ -92,6 +92,12 @@ async fn a_dev_json_that_others_can_read_is_not_trusted() {
     let ran = run(&mut command(planted.path(), &["list"])).await.failed(1);
     ran.says(&["is open to other users, so it is not trusted", "hint: "]);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
+        let ran = run(&mut command(planted.path(), &["list"])).await.failed(1);
+        ran.says(&["belongs to another user, so it is not trusted", "hint: "]);
+        std::os::unix::fs::chown(&file, Some(0), None).unwrap();
+    }
     std::fs::write(&file, "{").unwrap();
     run(&mut command(planted.path(), &["list"])).await.failed(1).says(&["cannot read `", "dev.json`"]);
 }

@@ -8,6 +8,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::Finding;
 use crate::config::Settings;
+use crate::ownership::check_data_dir;
 
 const GIB: u64 = 1 << 30;
 /// Below these, trouble is near.
@@ -60,6 +61,9 @@ pub fn master_key_of(sealed: &[u8], data_dir: &Path) -> Option<Finding> {
 fn writable(data_dir: &Path) -> Finding {
     const CHECK: &str = "data directory";
     let place = data_dir.display();
+    if let Err(problem) = check_data_dir(data_dir) {
+        return Finding::fail(CHECK, problem.to_string(), problem.hint().unwrap_or_default());
+    }
     let probe = data_dir.join(format!(".doctor-{}", std::process::id()));
     let tried = std::fs::create_dir_all(data_dir).and_then(|()| std::fs::write(&probe, b"ok"));
     let _ = std::fs::remove_file(&probe);

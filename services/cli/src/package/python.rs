@@ -3,9 +3,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::tool;
+use crate::child;
 use crate::embedded;
 use crate::output::Output;
 use crate::problem::Problem;
@@ -31,7 +31,7 @@ pub fn build(file: &Path, output: &Output) -> Result<Vec<u8>, Problem> {
     let place = tempfile::tempdir().map_err(failed)?;
     furnish(place.path(), name).map_err(failed)?;
     let component = place.path().join("component.wasm");
-    let mut command = Command::new(tool);
+    let mut command = child::build_tool(tool);
     command.current_dir(place.path()).args(["--quiet", "--wit-path", "wit", "--world", "function"]);
     command.args(["componentize", APP, "--python-path", "sdk", "--python-path"]).arg(directory);
     command.arg("--output").arg(&component);

@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::Deserialize;
 
 use super::tool;
+use crate::child;
 use crate::output::Output;
 use crate::problem::Problem;
 
@@ -43,7 +43,7 @@ pub fn build(directory: &Path, output: &Output) -> Result<Built, Problem> {
     let (built, target_directory) = described(&manifest)?;
     require_target()?;
     output.note(&format!("building {} with cargo", directory.display()));
-    let mut cargo = Command::new("cargo");
+    let mut cargo = child::build_tool("cargo");
     cargo.args(["build", "--quiet", "--release", "--target", TARGET, "--manifest-path"]).arg(&manifest);
     let ran = tool::run(&mut cargo, RUST_MISSING)?;
     if !ran.status.success() {
@@ -55,7 +55,7 @@ pub fn build(directory: &Path, output: &Output) -> Result<Built, Problem> {
 
 /// Names of the crate and of the file it becomes, and where cargo puts it.
 fn described(manifest: &Path) -> Result<((String, String), PathBuf), Problem> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = child::build_tool("cargo");
     cargo.args(["metadata", "--format-version", "1", "--no-deps", "--manifest-path"]).arg(manifest);
     let ran = tool::run(&mut cargo, RUST_MISSING)?;
     let unusable = |why: String| {
@@ -77,7 +77,7 @@ fn described(manifest: &Path) -> Result<((String, String), PathBuf), Problem> {
 
 /// Told here, because what the compiler says of a missing target are hundreds of lines.
 fn require_target() -> Result<(), Problem> {
-    let mut rustc = Command::new("rustc");
+    let mut rustc = child::build_tool("rustc");
     rustc.args(["--print", "target-libdir", "--target", TARGET]);
     let ran = tool::run(&mut rustc, RUST_MISSING)?;
     let library = String::from_utf8_lossy(&ran.stdout);

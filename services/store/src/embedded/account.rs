@@ -9,14 +9,11 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use super::child_env;
 use super::command::run;
 use super::error::EmbeddedError;
 
 const SHORT: Duration = Duration::from_secs(10);
-
-/// Variables that would make a client or server program look at somebody else's Postgres.
-const FOREIGN: [&str; 8] =
-    ["PGDATA", "PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE", "PGOPTIONS", "PGSSLMODE"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RunAs {
@@ -28,7 +25,7 @@ pub(super) enum RunAs {
 
 impl RunAs {
     pub(super) async fn choose() -> Result<Self, EmbeddedError> {
-        let mut id = Command::new("id");
+        let mut id = child_env::command("id");
         id.arg("-u");
         let user = run(id, SHORT).await?.trim().parse().unwrap_or(u32::MAX);
         if user != 0 {
@@ -67,11 +64,8 @@ impl RunAs {
 
     /// A command that will run as this account, away from our working directory (which it may not be able to enter).
     pub(super) fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
+        let mut command = child_env::command(program);
         command.current_dir("/").env("LC_ALL", "C");
-        for name in FOREIGN {
-            command.env_remove(name);
-        }
         if let Self::Account { user, group, .. } = self {
             // The standard library drops root's supplementary groups along with the user.
             command.uid(*user).gid(*group);

