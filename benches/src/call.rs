@@ -120,7 +120,8 @@ impl Subject {
         };
         let (function, entry) = (Arc::clone(&self.function), Entry::Handle { input });
         let (limits, cancel) = (CallLimits::DEFAULT, CancellationToken::new());
-        self.runtime.call(Call { party: Party::default(), function, entry, context, limits, host, cancel }).await
+        let (party, memory) = (Party::default(), Arc::new(self.runtime.memory().of(0).call()));
+        self.runtime.call(Call { party, function, entry, context, limits, memory, host, cancel }).await
     }
 }
 

@@ -6,6 +6,7 @@ mod compiling;
 mod day;
 mod deployed;
 mod doors;
+mod memory;
 mod rates;
 mod running;
 mod slots;

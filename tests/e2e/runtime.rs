@@ -6,6 +6,7 @@
 mod deploying;
 mod guests;
 mod limits;
+mod memory;
 mod reaching;
 mod results;
 mod speaking;
@@ -107,6 +108,7 @@ async fn call_with(runtime: &Runtime, source: &Source, entry: Entry, limits: Cal
         entry,
         context: context(),
         limits,
+        memory: Arc::new(runtime.memory().of(0).call()),
         host: Box::new(recorder.clone()),
         cancel: CancellationToken::new(),
     };

@@ -83,6 +83,7 @@ impl Parts {
             entry: Entry::Handle { input },
             context: context(id),
             limits: CallLimits::DEFAULT,
+            memory: Arc::new(self.runtime.memory().of(0).call()),
             host: Box::new(Silent),
             cancel: CancellationToken::new(),
         };

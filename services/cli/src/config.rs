@@ -7,6 +7,7 @@
 mod draft;
 mod egress;
 mod file;
+mod machine_memory;
 mod parts;
 mod ranges;
 mod settings;

@@ -101,6 +101,8 @@ pub struct Plan {
     pub source_bytes: Amount,
     /// The most that the tenant may hold of a node's instance slots.
     pub slot_percent: u8,
+    /// What the tenant's calls may hold of a node's memory.
+    pub memory_bytes: Amount,
 }
 
 impl Plan {
@@ -115,6 +117,7 @@ impl Plan {
         functions: Amount::Most(500),
         source_bytes: Amount::Most(1024 * MIB as u64),
         slot_percent: 50,
+        memory_bytes: Amount::Most(1024 * MIB as u64),
     };
 
     /// A first, small one to give away.
@@ -129,6 +132,7 @@ impl Plan {
         functions: Amount::Most(20),
         source_bytes: Amount::Most(64 * MIB as u64),
         slot_percent: 10,
+        memory_bytes: Amount::Most(256 * MIB as u64),
     };
 
     pub const UNLIMITED: Self = Self {
@@ -142,6 +146,7 @@ impl Plan {
         functions: Amount::UNLIMITED,
         source_bytes: Amount::UNLIMITED,
         slot_percent: 100,
+        memory_bytes: Amount::UNLIMITED,
     };
 }
 

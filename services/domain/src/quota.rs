@@ -24,6 +24,8 @@ pub enum Limit {
     KeyStoredBytesPerDay,
     Functions,
     SourceBytes,
+    /// What calls hold of a node's memory.
+    Memory,
     /// Open sessions of the Model Context Protocol.
     Sessions,
 }
@@ -45,6 +47,7 @@ impl Limit {
             Self::KeyStoredBytesPerDay => "key_stored_bytes_per_day",
             Self::Functions => "functions",
             Self::SourceBytes => "source_bytes",
+            Self::Memory => "memory_bytes",
             Self::Sessions => "sessions",
         }
     }
@@ -66,6 +69,7 @@ impl Limit {
             Self::KeyStoredBytesPerDay => format!("this key or token has stored its {most} bytes for this day"),
             Self::Functions => format!("this tenant may have {most} functions"),
             Self::SourceBytes => format!("this tenant's functions may have {most} bytes of source in all"),
+            Self::Memory => format!("this tenant's calls may hold {most} bytes of memory on one node"),
             Self::Sessions => format!("this tenant may have {most} sessions open at once"),
         }
     }

@@ -1,21 +1,29 @@
 //! Admission: whether a call may run now. Asked before anything is written or run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use pleat_domain::{Caller, Plan, Principal, SkillName, Tenant, Usage};
-use pleat_runtime::Function;
+use pleat_domain::{Caller, Limit, Plan, Principal, Raw, SkillName, Tenant, Usage};
+use pleat_runtime::{CallMemory, Function, MemoryScope, TenantMemory};
 
 use crate::book::Entry;
 use crate::catalog::{Skill, Target};
 use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::error::{EngineError, Reached};
 use crate::load::party;
 use crate::slots::{Slot, SlotUse};
+
+/// What the platform itself needs for a call: its state, its stack as far as most calls use it, its records.
+const CALL_OVERHEAD: usize = 128 << 10;
+/// When a call that finds no memory should come again.
+const MEMORY_RETRY: Duration = Duration::from_secs(1);
 
 /// The right to run one turn of one task; what it holds is free again when it is dropped.
 pub(crate) struct Permit {
     _entry: Entry,
     slot: Option<Slot>,
+    /// Kept longer than the slot: until what the call left is recorded.
+    memory: Arc<CallMemory>,
     /// What it was let in for, where that is a function that could be loaded.
     function: Option<Arc<Function>>,
 }
@@ -75,11 +83,15 @@ impl Engine {
         tenant: &Arc<Tenant>,
         principal: &Principal,
         skill: &Skill,
+        input: &Raw,
     ) -> Result<Permit, EngineError> {
         let plan = self.plan_of(tenant);
         let entry = self.inner.books.begin(tenant.id, principal, &plan)?;
+        let budget = self.memory_of(tenant, &plan);
+        let held = input.get().len().saturating_add(CALL_OVERHEAD);
         let Target::Function(code) = &skill.target else {
-            return Ok(Permit { _entry: entry, slot: None, function: None });
+            let memory = self.admit_memory(&budget, held, 0).await?;
+            return Ok(Permit { _entry: entry, slot: None, memory, function: None });
         };
         let function = match self.load(tenant.id, code).await {
             Ok(function) => Some(function),
@@ -87,16 +99,45 @@ impl Engine {
             // What cannot be loaded fails when it is called, and needs no more than any other until then.
             Err(_) => None,
         };
+        let initial = function.as_ref().map_or(0, |function| function.initial_bytes());
+        let memory = self.admit_memory(&budget, held, initial).await?;
         let places = function.as_ref().map_or(1, |function| function.places());
         let patience = self.inner.config.slot_wait;
         let slot = self.inner.slots.take(tenant.id, places, plan.slot_percent, patience).await?;
-        Ok(Permit { _entry: entry, slot: Some(slot), function })
+        Ok(Permit { _entry: entry, slot: Some(slot), memory, function })
+    }
+
+    fn memory_of(&self, tenant: &Tenant, plan: &Plan) -> Arc<TenantMemory> {
+        let (key, limit) = (party(tenant.id).0, plan.memory_bytes.most());
+        self.inner.runtime.memory().tenant(key, tenant.slug.as_str(), limit)
+    }
+
+    /// Waits for memory as for a slot, for the same time.
+    async fn admit_memory(
+        &self,
+        budget: &Arc<TenantMemory>,
+        held: usize,
+        initial: usize,
+    ) -> Result<Arc<CallMemory>, EngineError> {
+        let config = &self.inner.config;
+        let admitted = budget.admit(held, initial, config.slot_wait, config.slot_queue.div_ceil(2)).await;
+        admitted.map_err(|scope| match scope {
+            MemoryScope::Tenant => {
+                let most = u64::try_from(budget.limit()).unwrap_or(u64::MAX);
+                Reached { limit: Limit::Memory, most, retry_after: Some(MEMORY_RETRY) }.into()
+            }
+            MemoryScope::Node => EngineError::Busy("memory of the node"),
+        })
     }
 }
 
 impl Permit {
     pub(crate) fn function(&self) -> Option<Arc<Function>> {
         self.function.clone()
+    }
+
+    pub(crate) fn memory(&self) -> Arc<CallMemory> {
+        Arc::clone(&self.memory)
     }
 
     /// Its instance is gone, and so is its hold on the slot.

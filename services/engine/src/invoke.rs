@@ -224,7 +224,7 @@ impl Engine {
             None => (None, None, None),
         };
         let record = self.run_record(&tenant, &skill, step.as_ref()).await?;
-        let permit = self.enter(&tenant, &principal, &skill).await?;
+        let permit = self.enter(&tenant, &principal, &skill, &input).await?;
         // Not before: what waited for its turn begins now.
         let (id, now) = (step.as_ref().map_or_else(TaskId::new, |step| step.id), OffsetDateTime::now_utc());
         let push = push
@@ -302,7 +302,7 @@ impl Engine {
         if let Some(push) = push {
             self.set_push_of_turn(&tenant, &principal, &task, &push).await?;
         }
-        let permit = self.enter(&tenant, &principal, &skill).await?;
+        let permit = self.enter(&tenant, &principal, &skill, &input).await?;
         // A quick first turn stored no event rows; what follows needs them to count on.
         let backlog = if task.last_seq == 0 { task.derived_events() } else { Vec::new() };
         let kept = task.ask.take().and_then(|ask| ask.state);

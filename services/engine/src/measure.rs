@@ -62,11 +62,26 @@ impl Engine {
         metrics::gauge!("pleat_compile_waiting").set(occupancy.compile_waiting as f64);
         metrics::gauge!("pleat_tasks_running").set(self.running_tasks() as f64);
         metrics::gauge!("pleat_push_receivers").set(self.inner.pushes.followed() as f64);
+        self.measure_memory();
         let load = self.inner.store.load();
         metrics::gauge!("pleat_writer_queued").set(load.queued as f64);
         metrics::gauge!("pleat_writer_queued_bytes").set(load.queued_bytes as f64);
         metrics::gauge!("pleat_database_connections", "state" => "idle").set(load.idle as f64);
         metrics::gauge!("pleat_database_connections", "state" => "used").set(load.used as f64);
+    }
+
+    fn measure_memory(&self) {
+        let memory = self.inner.runtime.memory();
+        let used = memory.used();
+        metrics::gauge!("pleat_memory_budget_used_bytes").set(used.used as f64);
+        metrics::gauge!("pleat_memory_budget_bytes").set(used.limit as f64);
+        metrics::counter!("pleat_memory_refusals_total", "budget" => "tenant").absolute(used.refused_tenant);
+        metrics::counter!("pleat_memory_refusals_total", "budget" => "node").absolute(used.refused_node);
+        if self.inner.config.measure_tenants {
+            for (tenant, bytes) in memory.by_tenant() {
+                metrics::gauge!("pleat_tenant_memory_bytes", "tenant" => tenant).set(bytes as f64);
+            }
+        }
     }
 
     /// A turn has ended, as the task now says.

@@ -56,11 +56,11 @@ impl Engine {
             }
             reply.as_mut().map_or(Ok(()), |reply| watch.reply(reply))
         })?;
-        let permit = self.enter(&tenant, &principal, &skill).await?;
         let (entry, input) = match wanted {
             Wanted::Resource { uri } => (Entry::ReadResource { uri: uri.clone() }, json::raw(&json!({ "uri": uri }))),
             Wanted::Prompt { name, arguments } => (Entry::GetPrompt { name, arguments: arguments.clone() }, arguments),
         };
+        let permit = self.enter(&tenant, &principal, &skill, &input).await?;
         let task = unrecorded(&skill, &principal, input, turn);
         let standing = Standing { principal, depth: 0 };
         let admitted = Admitted { permit, standing, watch };

@@ -220,7 +220,7 @@ impl Run {
     /// Enters the guest at one of its exports.
     pub(crate) fn enter(&self, entry: Entry) -> impl Future<Output = CallReport> + Send + use<> {
         let task = &self.task;
-        let host = GuestHost {
+        let host = Box::new(GuestHost {
             sink: Arc::clone(&self.sink),
             live: Arc::clone(&self.live),
             task: Arc::clone(task),
@@ -228,7 +228,7 @@ impl Run {
             reply: self.reply.clone(),
             watch: self.watch.clone(),
             reach: self.reach(),
-        };
+        });
         let context = GuestContext {
             task_id: task.id.to_string(),
             context_id: task.context.as_str().to_owned(),
@@ -246,7 +246,7 @@ impl Run {
             Target::Function(_) | Target::Pipeline(_) => None,
         };
         let party = party(self.tenant.id);
-        let (limits, cancel) = (self.skill.limits(), self.live.token.clone());
+        let (limits, memory, cancel) = (self.skill.limits(), self.permit.memory(), self.live.token.clone());
         async move {
             let loaded = match (known, &code) {
                 (Some(function), _) => Ok(function),
@@ -256,7 +256,7 @@ impl Run {
             match loaded {
                 Ok(function) => {
                     let runtime = &engine.inner.runtime;
-                    runtime.call(Call { party, function, entry, context, limits, host: Box::new(host), cancel }).await
+                    runtime.call(Call { party, function, entry, context, limits, memory, host, cancel }).await
                 }
                 Err(error) => {
                     tracing::error!(error = &error as &dyn std::error::Error, "a deployed function cannot be loaded");

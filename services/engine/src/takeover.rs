@@ -152,7 +152,7 @@ impl Engine {
 
     async fn run_again(&self, claimed: Claimed, means: Means) -> Result<(), EngineError> {
         let Means { tenant, skill, principal, attempt, begun } = means;
-        let permit = self.enter(&tenant, &principal, &skill).await?;
+        let permit = self.enter(&tenant, &principal, &skill, &claimed.task.input).await?;
         if let Err(EngineError::Blocked(reason)) = self.ask_hooks(&VerbEvent::of(&tenant, &skill.name, &claimed.task)) {
             return self.end(claimed, Ending::failed(Failure::new(Reason::Blocked, reason))).await.map(drop);
         }

@@ -105,6 +105,7 @@ fn describe() {
         ("pleat_invocations_total", "Turns of tasks that ended, by door and outcome"),
         ("pleat_task_changes_total", "Changes of tasks, by the state they went to"),
         ("pleat_recompiled_total", "Versions compiled again in the background, by result"),
+        ("pleat_memory_refusals_total", "Memory that calls were refused, by the budget that had no room"),
         ("pleat_push_deliveries_total", "Attempts to tell a receiver of an event, by outcome"),
     ];
     let gauges = [
@@ -116,6 +117,9 @@ fn describe() {
         ("pleat_push_receivers", "Receivers of push notifications that this node follows tasks for"),
         ("pleat_instances_in_use", "Calls inside the sandbox"),
         ("pleat_instances_capacity", "The most calls that can be inside the sandbox"),
+        ("pleat_memory_budget_used_bytes", "Memory that calls hold of the node's budget"),
+        ("pleat_memory_budget_bytes", "The node's budget for the memory of calls"),
+        ("pleat_tenant_memory_bytes", "Memory that the calls of a tenant hold"),
         ("pleat_functions_loaded", "Functions that need not be loaded before their next call"),
         ("pleat_writer_queued", "Operations that wait for the writers"),
         ("pleat_writer_queued_bytes", "Their payload"),

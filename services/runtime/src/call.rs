@@ -13,6 +13,7 @@ use crate::classify::{self, Ended};
 use crate::function::Function;
 use crate::gate::Party;
 use crate::host_calls::HostCalls;
+use crate::memory::CallMemory;
 use crate::meter::Meter;
 use crate::outcome::{self, Outcome};
 use crate::pace::Pace;
@@ -36,6 +37,8 @@ pub struct Call {
     pub entry: Entry,
     pub context: GuestContext,
     pub limits: CallLimits,
+    /// What the call holds of its tenant's and the node's memory budget.
+    pub memory: Arc<CallMemory>,
     pub host: Box<dyn HostCalls>,
     /// Ends the call within a few milliseconds, wherever the guest is.
     pub cancel: CancellationToken,
@@ -77,10 +80,10 @@ impl CallReport {
 
 /// Runs the call to its end. Must run on the guests' threads; `io` are the others.
 pub(crate) async fn run(call: Call, mut pace: Pace, io: Handle) -> CallReport {
-    let Call { party: _, function, entry, context, limits, host, cancel } = call;
+    let Call { party: _, function, entry, context, limits, memory, host, cancel } = call;
     let began = Instant::now();
     let meter = Arc::new(Meter::default());
-    let mut store = store(&function, &limits, State::new(&limits, host, io), Arc::clone(&meter));
+    let mut store = store(&function, &limits, State::new(&limits, host, Arc::clone(&memory), io), Arc::clone(&meter));
     let ended = {
         let work = meter.measure(enter(&function, &mut store, entry, &context));
         let work = pace.keep(&meter, work);
@@ -92,8 +95,15 @@ pub(crate) async fn run(call: Call, mut pace: Pace, io: Handle) -> CallReport {
     };
     store.data_mut().finish();
     let name = if context.skill.is_empty() { "describe" } else { &context.skill };
+    let returned = ended.bytes();
     let result = classify::result(name, ended, store.data(), &limits);
-    CallReport { result, cpu: meter.used(), wall: began.elapsed(), peak_memory: store.data().budget.memory_peak }
+    let peak_memory = store.data().budget.memory_peak;
+    drop(store);
+    if result.is_ok() {
+        // It was in the instance's memory, which is released now, and is kept until the call is recorded.
+        memory.charge_beyond(returned);
+    }
+    CallReport { result, cpu: meter.used(), wall: began.elapsed(), peak_memory }
 }
 
 fn store(function: &Function, limits: &CallLimits, state: State, meter: Arc<Meter>) -> Store<State> {
@@ -124,6 +134,13 @@ pub(crate) enum Returned {
 }
 
 impl Returned {
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Outcome(outcome) => outcome::size(outcome),
+            Self::Text(text) => text.len(),
+        }
+    }
+
     pub(crate) fn checked(self, limits: &CallLimits) -> Result<Outcome, outcome::Breach> {
         match self {
             Self::Outcome(outcome) => outcome::checked(outcome, limits),

@@ -12,8 +12,9 @@ use wasmtime_wasi::{I32Exit, ResourceTableError};
 use crate::call::{Returned, Stop};
 use crate::host::Excess;
 use crate::host_calls::Unavailable;
+use crate::memory::MemoryScope;
 use crate::outcome::{Breach, Outcome};
-use crate::state::State;
+use crate::state::{MemoryRefusal, State};
 use crate::text;
 use crate::traffic::Overdrawn;
 
@@ -22,6 +23,16 @@ pub(crate) enum Ended {
     Returned(wasmtime::Result<Result<Returned, types::Error>>),
     OutOfTime,
     Canceled,
+}
+
+impl Ended {
+    /// The size of what was returned.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Returned(Ok(Ok(returned))) => returned.bytes(),
+            Self::Returned(_) | Self::OutOfTime | Self::Canceled => 0,
+        }
+    }
 }
 
 #[expect(clippy::result_large_err, reason = "made once per call and moved into its report")]
@@ -58,8 +69,10 @@ fn breach(name: &str, breach: Breach, limits: &CallLimits) -> Failure {
 fn reported(name: &str, error: types::Error, state: &State, limits: &CallLimits) -> Failure {
     let message = text::escaped(text::cut(&error.message, limits::FAILURE_TEXT)).into_owned();
     // An interpreter that was refused memory raises an error of its own, or loses the job that needed it and waits.
-    if state.budget.memory_refused && (message.contains("out of memory") || error.code == "never_settled") {
-        return memory(name, limits);
+    if let Some(refusal) = state.budget.memory_refused
+        && (message.contains("out of memory") || error.code == "never_settled")
+    {
+        return memory(name, refusal, state, limits);
     }
     let details = error.details.filter(|details| details.len() <= 2 * limits::FAILURE_TEXT);
     let mut details = details.and_then(|details| serde_json::from_str::<Value>(&details).ok());
@@ -95,6 +108,9 @@ fn stopped(name: &str, error: &wasmtime::Error, state: &State, limits: &CallLimi
     if let Some(overdrawn) = error.downcast_ref::<Overdrawn>() {
         return Failure::new(Reason::HostCallLimit, format!("`{name}` {}", overdrawn.said(limits)));
     }
+    if let Some(scope) = error.downcast_ref::<MemoryScope>() {
+        return memory(name, MemoryRefusal::Shared(*scope), state, limits);
+    }
     if error.is::<Unavailable>() {
         return Failure::new(Reason::Busy, format!("a setting for `{name}` cannot be read now; try again in a moment"));
     }
@@ -103,8 +119,8 @@ fn stopped(name: &str, error: &wasmtime::Error, state: &State, limits: &CallLimi
         let most = text::bytes(limits.output_bytes);
         return Failure::new(Reason::OutputLimit, format!("`{name}` gave out more than {most} at once"));
     }
-    if state.budget.memory_refused {
-        return memory(name, limits);
+    if let Some(refusal) = state.budget.memory_refused {
+        return memory(name, refusal, state, limits);
     }
     if state.budget.table_refused {
         return tables(name);
@@ -131,11 +147,11 @@ fn trapped(name: &str, trap: Trap, state: &State, limits: &CallLimits) -> Failur
         Trap::StackOverflow => {
             Failure::new(Reason::StackLimit, format!("`{name}` nested its calls too deep and used up its stack"))
         }
-        Trap::UnreachableCodeReached if state.budget.memory_refused => memory(name, limits),
-        Trap::UnreachableCodeReached if state.budget.table_refused => tables(name),
-        Trap::UnreachableCodeReached => {
-            Failure::new(Reason::Trap, format!("`{name}` stopped itself (panic or abort){}", said(state)))
-        }
+        Trap::UnreachableCodeReached => match state.budget.memory_refused {
+            Some(refusal) => memory(name, refusal, state, limits),
+            None if state.budget.table_refused => tables(name),
+            None => Failure::new(Reason::Trap, format!("`{name}` stopped itself (panic or abort){}", said(state))),
+        },
         Trap::MemoryOutOfBounds | Trap::HeapMisaligned => Failure::new(
             Reason::Trap,
             format!("`{name}` reached outside its memory; endless recursion does that too{}", said(state)),
@@ -149,9 +165,24 @@ fn trapped(name: &str, trap: Trap, state: &State, limits: &CallLimits) -> Failur
     }
 }
 
-fn memory(name: &str, limits: &CallLimits) -> Failure {
-    let most = text::bytes(limits.memory_bytes);
-    Failure::new(Reason::MemoryLimit, format!("`{name}` needed more than {most} of memory"))
+/// Names the budget. One that is shared has room again when other calls have ended.
+fn memory(name: &str, refusal: MemoryRefusal, state: &State, limits: &CallLimits) -> Failure {
+    let message = match refusal {
+        MemoryRefusal::Call => {
+            format!("`{name}` needed more than {} of memory", text::bytes(limits.memory_bytes))
+        }
+        MemoryRefusal::Shared(MemoryScope::Tenant) => format!(
+            "`{name}` was refused memory: all calls of the tenant on this node share {} (`memory_bytes` of the plan)",
+            text::bytes(state.memory.tenant_limit())
+        ),
+        MemoryRefusal::Shared(MemoryScope::Node) => format!(
+            "`{name}` was refused memory: all calls on this node share {} (`runtime.memory_mib`)",
+            text::bytes(state.memory.node_limit())
+        ),
+    };
+    let mut failure = Failure::new(Reason::MemoryLimit, message);
+    failure.retryable = matches!(refusal, MemoryRefusal::Shared(_));
+    failure
 }
 
 fn tables(name: &str) -> Failure {

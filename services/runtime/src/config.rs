@@ -17,6 +17,8 @@ pub struct RuntimeConfig {
     /// Threads that run guests.
     pub workers: usize,
     pub compile: CompileLimits,
+    /// What all calls together may hold: instances and what the platform keeps for them.
+    pub memory_bytes: usize,
     /// Functions kept loaded. One costs 60 to 140 KiB of private memory; the code itself is reclaimable.
     pub loaded: u64,
 }
@@ -29,6 +31,7 @@ impl RuntimeConfig {
             pool: PoolSize::default(),
             workers: std::thread::available_parallelism().map_or(2, usize::from),
             compile: CompileLimits::default(),
+            memory_bytes: 3_072 * MIB,
             loaded: 2_000,
         }
     }

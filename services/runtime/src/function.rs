@@ -11,9 +11,12 @@ use wasmtime::component::{Component, Linker};
 use crate::machine;
 use crate::state::State;
 
+const WASM_PAGE: usize = 64 << 10;
+
 pub struct Function {
     hash: VersionHash,
     memories: u32,
+    initial_bytes: usize,
     pub(crate) pre: FunctionPre<State>,
 }
 
@@ -27,12 +30,20 @@ impl Function {
         self.memories
     }
 
+    /// The memory that an instance begins with: of its largest memory alone, if it has several.
+    pub const fn initial_bytes(&self) -> usize {
+        self.initial_bytes
+    }
+
     /// Maps `path` and links it. The error says what the component lacks or wants too much of.
     pub(crate) fn load(linker: &Linker<State>, hash: VersionHash, path: &Path) -> wasmtime::Result<Self> {
         let component = map(linker.engine(), path)?;
-        let memories = component.resources_required().map_or(machine::MEMORIES, |needed| needed.num_memories);
+        let needed = component.resources_required();
+        let memories = needed.as_ref().map_or(machine::MEMORIES, |needed| needed.num_memories);
+        let pages = needed.and_then(|needed| needed.max_initial_memory_size).unwrap_or(0);
+        let initial_bytes = usize::try_from(pages).unwrap_or(0).saturating_mul(WASM_PAGE);
         let pre = FunctionPre::new(linker.instantiate_pre(&component)?)?;
-        Ok(Self { hash, memories: memories.max(1), pre })
+        Ok(Self { hash, memories: memories.max(1), initial_bytes, pre })
     }
 }
 

@@ -17,6 +17,7 @@ mod host;
 mod host_calls;
 mod logbook;
 mod machine;
+mod memory;
 mod meter;
 mod outcome;
 mod pace;
@@ -39,6 +40,7 @@ pub use host_calls::{
     CallError, Chunk, ChunkBody, GuestError, Header, HostCalls, HttpError, HttpRequest, HttpResponse, KeyPage, KvError,
     SecretError, Silent, Unavailable, Work,
 };
+pub use memory::{CallMemory, MemoryBudget, MemoryCharge, MemoryScope, MemoryUse, TenantMemory};
 pub use outcome::Outcome;
 pub use runtime::{Occupancy, Runtime};
 pub use source::{Language, Source, VersionRef};

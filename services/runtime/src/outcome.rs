@@ -64,7 +64,7 @@ fn within(size: usize, limits: &CallLimits) -> Result<(), Breach> {
     if size > limits.output_bytes { Err(Breach::TooLarge { size }) } else { Ok(()) }
 }
 
-fn size(outcome: &types::Outcome) -> usize {
+pub(crate) fn size(outcome: &types::Outcome) -> usize {
     let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     match outcome {
         types::Outcome::Value(value) => value.len(),

@@ -23,6 +23,7 @@ use crate::gate::Party;
 use crate::guests::Guests;
 use crate::host_calls::Silent;
 use crate::machine;
+use crate::memory::MemoryBudget;
 use crate::outcome::Outcome;
 use crate::pace::{self, Lane, Lanes, Left};
 use crate::source::{Source, VersionRef};
@@ -43,6 +44,7 @@ struct Inner {
     loaded: Cache<VersionHash, Arc<Function>>,
     capacity: usize,
     running: Arc<AtomicUsize>,
+    memory: MemoryBudget,
 }
 
 /// How full it is.
@@ -76,6 +78,7 @@ impl Runtime {
             loaded: Cache::new(config.loaded),
             capacity: config.pool.instances as usize,
             running: Arc::default(),
+            memory: MemoryBudget::new(config.memory_bytes),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -123,6 +126,7 @@ impl Runtime {
             entry: Entry::Describe,
             context: nobody(version),
             limits: CallLimits::DEFAULT,
+            memory: Arc::new(self.inner.memory.of(party.0).call()),
             host: Box::new(Silent),
             cancel: CancellationToken::new(),
         };
@@ -216,6 +220,11 @@ impl Runtime {
         let path = artefacts.cache_dir().display().to_string();
         let removed = blocking(move || artefacts.forget_unknown(&known, age)).await?;
         removed.map_err(|source| RuntimeError::DataDir { path, source })
+    }
+
+    /// The memory budget of calls on this node.
+    pub fn memory(&self) -> &MemoryBudget {
+        &self.inner.memory
     }
 
     pub fn occupancy(&self) -> Occupancy {

@@ -13,6 +13,7 @@ use crate::clock::{CoarseMonotonic, CoarseWall};
 use crate::host_calls::{HostCalls, Work};
 use crate::logbook::Logbook;
 use crate::machine;
+use crate::memory::{CallMemory, MemoryScope};
 use crate::stdio::Stdio;
 use crate::traffic::{Overdrawn, Traffic};
 
@@ -28,6 +29,7 @@ pub(crate) struct State {
     pub(crate) host: Box<dyn HostCalls>,
     pub(crate) stdio: Stdio,
     pub(crate) traffic: Arc<Traffic>,
+    pub(crate) memory: Arc<CallMemory>,
     /// Calls and requests that were started and not dropped yet.
     pub(crate) pending: usize,
     /// The threads that do input and output; guests have none of their own.
@@ -36,18 +38,19 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(limits: &CallLimits, host: Box<dyn HostCalls>, io: Handle) -> Self {
+    pub(crate) fn new(limits: &CallLimits, host: Box<dyn HostCalls>, memory: Arc<CallMemory>, io: Handle) -> Self {
         let stdio = Stdio::new(limits);
         let mut table = ResourceTable::new();
         table.set_max_capacity(HANDLES);
         Self {
             table,
             wasi: None,
-            budget: Budget::new(limits.memory_bytes),
+            budget: Budget::new(limits.memory_bytes, Arc::clone(&memory)),
             events: Events { left: limits.events, bytes: limits.event_bytes, refused: 0 },
             host,
             stdio,
             traffic: Arc::new(Traffic::new(limits)),
+            memory,
             pending: 0,
             io,
             logbook: Logbook::new(limits),
@@ -130,27 +133,39 @@ pub(crate) struct Events {
     pub(crate) refused: usize,
 }
 
-/// Memories and tables of one call, all taken together (wasmtime's own limits count each one apart), and the memory
-/// of a refusal: running out of memory has no trap code of its own.
+/// Why a guest was refused memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemoryRefusal {
+    /// The call's own limit.
+    Call,
+    /// A budget that the call shares with others.
+    Shared(MemoryScope),
+}
+
+/// Memories and tables of one call, all taken together (wasmtime's own limits count each one apart), and why memory was
+/// refused last: running out of memory has no trap code of its own. Charged to the tenant and the node until this is
+/// dropped.
 pub(crate) struct Budget {
+    shared: Arc<CallMemory>,
     memory_most: usize,
     memory: usize,
     memory_asked: usize,
     pub(crate) memory_peak: usize,
-    pub(crate) memory_refused: bool,
+    pub(crate) memory_refused: Option<MemoryRefusal>,
     table_elements: usize,
     elements_asked: usize,
     pub(crate) table_refused: bool,
 }
 
 impl Budget {
-    fn new(memory_most: usize) -> Self {
+    fn new(memory_most: usize, shared: Arc<CallMemory>) -> Self {
         Self {
+            shared,
             memory_most,
             memory: 0,
             memory_asked: 0,
             memory_peak: 0,
-            memory_refused: false,
+            memory_refused: None,
             table_elements: 0,
             elements_asked: 0,
             table_refused: false,
@@ -162,9 +177,13 @@ impl ResourceLimiter for Budget {
     fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         let asked = desired.saturating_sub(current);
         let total = self.memory.saturating_add(asked);
-        if total > self.memory_most {
-            // A refusal answers -1 to the guest, which may cope: an interpreter raises its own error.
-            self.memory_refused = true;
+        // A refusal answers -1 to the guest, which may cope: an interpreter raises its own error.
+        let refusal = match total > self.memory_most {
+            true => Some(MemoryRefusal::Call),
+            false => self.shared.charge(asked).err().map(MemoryRefusal::Shared),
+        };
+        if refusal.is_some() {
+            self.memory_refused = refusal;
             self.memory_asked = 0;
             return Ok(false);
         }
@@ -175,7 +194,9 @@ impl ResourceLimiter for Budget {
     }
 
     fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.memory = self.memory.saturating_sub(std::mem::take(&mut self.memory_asked));
+        let asked = std::mem::take(&mut self.memory_asked);
+        self.memory = self.memory.saturating_sub(asked);
+        self.shared.release(asked);
         Ok(())
     }
 
@@ -207,5 +228,11 @@ impl ResourceLimiter for Budget {
 
     fn memories(&self) -> usize {
         machine::MEMORIES as usize
+    }
+}
+
+impl Drop for Budget {
+    fn drop(&mut self) {
+        self.shared.release(self.memory);
     }
 }

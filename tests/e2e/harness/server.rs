@@ -105,9 +105,17 @@ impl TestServer {
         limits: impl FnOnce(&mut CompileLimits),
         engine_config: impl FnOnce(&mut EngineConfig),
     ) -> (Self, Runtime, tempfile::TempDir) {
+        Self::start_on_runtime(|config| limits(&mut config.compile), engine_config).await
+    }
+
+    /// On a runtime of its own with these settings.
+    pub async fn start_on_runtime(
+        settings: impl FnOnce(&mut RuntimeConfig),
+        engine_config: impl FnOnce(&mut EngineConfig),
+    ) -> (Self, Runtime, tempfile::TempDir) {
         let directory = tempfile::tempdir().expect("a directory for artefacts");
         let mut config = runtime_config(&directory, 8);
-        limits(&mut config.compile);
+        settings(&mut config);
         let runtime = Runtime::start(config).expect("the runtime starts");
         let store = StoreConfig::new(database().await);
         (Self::put_together(store, runtime.clone(), engine_config, |_| {}).await, runtime, directory)

@@ -26,6 +26,7 @@ async fn start(runtime: &Runtime, input: Value, cancel: &CancellationToken) -> C
         entry: handle(&input),
         context: context(),
         limits: CallLimits::MOST,
+        memory: std::sync::Arc::new(runtime.memory().of(0).call()),
         host: Box::new(Silent),
         cancel: cancel.clone(),
     }

@@ -108,7 +108,8 @@ async fn call(gate: &Gate, input: Value, limits: CallLimits, cancel: Cancellatio
     let function = runtime.load(&source.version(), Party::default()).await.unwrap();
     let host = Box::new(gate.clone());
     let (party, entry) = (Party::default(), handle(&input));
-    runtime.call(Call { party, function, entry, context: context(), limits, host, cancel }).await
+    let memory = Arc::new(runtime.memory().of(0).call());
+    runtime.call(Call { party, function, entry, context: context(), limits, memory, host, cancel }).await
 }
 
 fn many(count: usize, input: &Value) -> Value {

@@ -12,6 +12,7 @@ use pleat_gateway::{CorsConfig, GatewayConfig, Metrics};
 use pleat_runtime::{CompileLimits, PoolSize, RuntimeConfig};
 use pleat_store::StoreConfig;
 
+use super::machine_memory;
 use super::settings::Settings;
 use crate::problem::Problem;
 
@@ -92,6 +93,10 @@ impl Settings {
         RuntimeConfig {
             pool: PoolSize { instances: runtime.instances },
             workers: if runtime.workers == 0 { default.workers } else { runtime.workers },
+            memory_bytes: match runtime.memory_mib {
+                0 => machine_memory::default_budget(),
+                mib => mib.saturating_mul(MIB),
+            },
             loaded: runtime.loaded,
             compile: CompileLimits {
                 memory_bytes: runtime.compile_memory_mib.saturating_mul(MIB),

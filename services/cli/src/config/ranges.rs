@@ -16,6 +16,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("database.linger_ms", 0.0, 1_000.0),
     ("database.queue", 1.0, 1_000_000.0),
     ("runtime.instances", 1.0, 20_000.0),
+    ("runtime.memory_mib", 0.0, 4_194_304.0),
     ("runtime.workers", 0.0, 1_024.0),
     ("runtime.loaded", 1.0, 1_000_000.0),
     ("runtime.compile_concurrency", 1.0, 64.0),

@@ -112,6 +112,8 @@ impl Default for LimitSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct RuntimeSettings {
     pub instances: u32,
+    /// 0: three eighths of the machine's.
+    pub memory_mib: usize,
     /// 0: as many as there are cores.
     pub workers: usize,
     pub loaded: u64,
@@ -129,6 +131,7 @@ impl Default for RuntimeSettings {
     fn default() -> Self {
         Self {
             instances: 1_000,
+            memory_mib: 0,
             workers: 0,
             loaded: 2_000,
             compile_concurrency: 2,

@@ -22,16 +22,25 @@ impl call::Host for State {
             Ok(input) => input,
             Err(fault) => return Ok(Err(failed("invalid_input", format!("the input is {fault}")))),
         };
+        // Its input is charged with the call that it becomes.
         let work = match self.host.call(skill, input) {
             Ok(work) => work,
             Err(refused) => return Ok(Err(refused)),
         };
-        let traffic = Arc::clone(&self.traffic);
+        let (traffic, memory) = (Arc::clone(&self.traffic), Arc::clone(&self.memory));
         let answer = async move {
-            let value = work.await?;
-            let too_much = |_| failed("host_call_limit", "the answer is more than this call may still receive".into());
-            traffic.carry(value.get().len()).map_err(too_much)?;
-            Ok(String::from(Box::<str>::from(value)))
+            let value = match work.await {
+                Ok(value) => value,
+                Err(error) => return (Err(error), None),
+            };
+            if traffic.carry(value.get().len()).is_err() {
+                let text = "the answer is more than this call may still receive".to_owned();
+                return (Err(failed("host_call_limit", text)), None);
+            }
+            match memory.hold(value.get().len()) {
+                Ok(charge) => (Ok(String::from(Box::<str>::from(value))), Some(charge)),
+                Err(scope) => (Err(failed("memory_limit", scope.to_string())), None),
+            }
         };
         self.pend(answer, || Err(CallError::Unavailable)).map(Ok)
     }

@@ -31,7 +31,8 @@ impl output::Host for State {
             self.events.refused += 1;
             return if self.events.refused > REFUSALS { Err(Excess.into()) } else { Ok(Err(EmitError::TooMany)) };
         }
-        if size(&chunk) > self.events.bytes {
+        let size = size(&chunk);
+        if size > self.events.bytes {
             return Ok(Err(EmitError::TooLarge));
         }
         let chunk = match checked(chunk, artifact, last) {
@@ -39,6 +40,8 @@ impl output::Host for State {
             Err(fault) => return Ok(Err(EmitError::Invalid(fault))),
         };
         self.events.left -= 1;
+        // The platform keeps every chunk until the call is recorded.
+        self.memory.charge(size)?;
         self.host.emit(chunk).await;
         Ok(Ok(()))
     }

@@ -12,16 +12,20 @@ use wasmtime::component::Resource;
 use wasmtime_wasi::async_trait;
 use wasmtime_wasi::p2::{DynPollable, Pollable, subscribe};
 
+use crate::memory::MemoryCharge;
 use crate::state::State;
+
+/// A result, and what the platform is charged for keeping it until the guest takes it.
+pub(super) type Kept<T> = (T, Option<MemoryCharge>);
 
 pub(super) enum Pending<T> {
     Working {
-        work: AbortOnDropHandle<T>,
+        work: AbortOnDropHandle<Kept<T>>,
         /// What the guest is told when the threads end before the work does.
         lost: fn() -> T,
     },
     /// Empty when the result was taken.
-    Done(Option<T>),
+    Done(Option<Kept<T>>),
 }
 
 impl<T: Send + 'static> Pending<T> {
@@ -31,11 +35,11 @@ impl<T: Send + 'static> Pending<T> {
         {
             // Without its own budget a finished task could still say that it is not.
             let result = tokio::task::unconstrained(work).now_or_never()?;
-            *self = Self::Done(Some(result.unwrap_or_else(|_| lost())));
+            *self = Self::Done(Some(result.unwrap_or_else(|_| (lost(), None))));
         }
         match self {
             Self::Working { .. } => None,
-            Self::Done(result) => result.take(),
+            Self::Done(result) => result.take().map(|(result, _charge)| result),
         }
     }
 }
@@ -44,7 +48,7 @@ impl<T: Send + 'static> Pending<T> {
 impl<T: Send + 'static> Pollable for Pending<T> {
     async fn ready(&mut self) {
         if let Self::Working { work, lost } = self {
-            let result = work.await.unwrap_or_else(|_| lost());
+            let result = work.await.unwrap_or_else(|_| (lost(), None));
             *self = Self::Done(Some(result));
         }
     }
@@ -59,7 +63,7 @@ impl State {
     /// Starts work as soon as it is its turn.
     pub(super) fn pend<T: Send + 'static, Handle: 'static>(
         &mut self,
-        work: impl Future<Output = T> + Send + 'static,
+        work: impl Future<Output = Kept<T>> + Send + 'static,
         lost: fn() -> T,
     ) -> wasmtime::Result<Resource<Handle>> {
         let turns = Arc::clone(&self.traffic.turns);
