@@ -5,6 +5,7 @@ mod artefacts;
 mod backup;
 mod commands;
 mod config;
+mod connections;
 mod cors;
 mod deploy_files;
 mod doctor;

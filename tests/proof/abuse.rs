@@ -4,6 +4,7 @@
 
 mod machine;
 mod memory;
+mod sockets;
 
 use crate::options::Scale;
 use crate::row::Row;
@@ -11,5 +12,7 @@ use crate::row::Row;
 pub async fn prove(scale: Scale) -> Vec<Row> {
     let mut rows = machine::prove().await;
     rows.extend(memory::prove(scale).await);
+    let mut rows = Vec::new();
+    rows.extend(sockets::prove(scale).await);
     rows
 }

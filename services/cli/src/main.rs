@@ -12,6 +12,7 @@ mod dev;
 mod dev_file;
 mod doctor;
 mod embedded;
+mod file_limit;
 mod logging;
 mod node;
 mod node_args;

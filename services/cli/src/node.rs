@@ -94,7 +94,7 @@ impl Node {
 
     /// The server, and where one was asked for, the second address with the probes and the metrics.
     pub async fn bind(&self, listen: SocketAddr, settings: &Settings) -> anyhow::Result<Servers> {
-        let app = App::new(self.engine.clone(), settings.gateway());
+        let app = App::new(self.engine.clone(), settings.gateway()?);
         let taken = |address: SocketAddr| move || format!("cannot listen on {address}; is another server there?");
         let probes = match settings.metrics_listen()? {
             Some(address) => Some(Server::bind_probes(address, app.clone()).await.with_context(taken(address))?),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use ipnet::IpNet;
 use pleat_a2a::Shape;
 use pleat_domain::TenantId;
 use pleat_domain::limits;
@@ -33,6 +34,40 @@ pub struct GatewayConfig {
     pub metrics_token: Option<String>,
     /// How long one stream of an MCP client is kept, where the client knows to come back: proxies cut long ones.
     pub mcp_stream: Duration,
+    pub connections: ConnectionLimits,
+}
+
+/// What connections may hold, and whom they are counted for.
+#[derive(Debug, Clone)]
+pub struct ConnectionLimits {
+    /// Open connections of this node.
+    pub connections: usize,
+    /// Of one client address; an IPv6 address counts with its /64.
+    pub per_address: usize,
+    /// From the first byte of a request to the end of its headers, and from the connection to its first request.
+    pub header: Duration,
+    /// Between two requests.
+    pub idle: Duration,
+    /// How long the client may take nothing of what is written to it.
+    pub write: Duration,
+    /// Load balancers and reverse proxies, which name their clients in `X-Forwarded-For`.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Connections from these begin with a PROXY header, version 1 or 2.
+    pub proxy_protocol: bool,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self {
+            connections: 8_192,
+            per_address: 1_024,
+            header: Duration::from_secs(10),
+            idle: Duration::from_secs(75),
+            write: Duration::from_secs(30),
+            trusted_proxies: Vec::new(),
+            proxy_protocol: false,
+        }
+    }
 }
 
 impl Default for GatewayConfig {
@@ -46,6 +81,7 @@ impl Default for GatewayConfig {
             metrics: None,
             metrics_token: None,
             mcp_stream: Duration::from_secs(600),
+            connections: ConnectionLimits::default(),
         }
     }
 }

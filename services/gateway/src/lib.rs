@@ -26,6 +26,6 @@ mod tenant;
 mod trace;
 mod warnings;
 
-pub use app::{App, GatewayConfig};
+pub use app::{App, ConnectionLimits, GatewayConfig};
 pub use cors::CorsConfig;
 pub use metrics::Metrics;

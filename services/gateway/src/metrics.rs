@@ -106,12 +106,16 @@ fn describe() {
         ("pleat_task_changes_total", "Changes of tasks, by the state they went to"),
         ("pleat_recompiled_total", "Versions compiled again in the background, by result"),
         ("pleat_memory_refusals_total", "Memory that calls were refused, by the budget that had no room"),
+        ("pleat_connections_refused_total", "Connections closed at once, by the limit that was reached"),
+        ("pleat_connections_closed_total", "Connections closed by the server, by reason"),
+        ("pleat_accept_errors_total", "Connections that the system did not hand over"),
         ("pleat_push_deliveries_total", "Attempts to tell a receiver of an event, by outcome"),
     ];
     let gauges = [
         ("pleat_build_info", "Always 1; the version is a label"),
         ("pleat_uptime_seconds", "Since the server started"),
         ("pleat_process_resident_bytes", "Memory of this process"),
+        ("pleat_connections", "Connections that are open"),
         ("pleat_sse_streams", "Event streams that are open"),
         ("pleat_tasks_running", "Tasks that this node runs and has recorded"),
         ("pleat_push_receivers", "Receivers of push notifications that this node follows tasks for"),

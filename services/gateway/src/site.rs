@@ -1,6 +1,6 @@
 //! Which site a request is for: the control host, or one tenant. Decided by the route alone, once, before anything else.
 //!
-//! A tenant is `{tenant}.{base-domain}` or the path prefix `/t/{tenant}/`. Forwarding headers are not looked at, a
+//! A tenant is `{tenant}.{base-domain}` or the path prefix `/t/{tenant}/`. `X-Forwarded-Host` is ignored, a
 //! request with two opinions about its host is refused, and a host that is not ours gets no site at all.
 
 mod place;

@@ -1,19 +1,21 @@
 //! From settings to what each part of a node is started with.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use pleat_domain::Plans;
 use pleat_domain::limits::MIB;
 use pleat_engine::{EngineConfig, PushTimes};
-use pleat_gateway::{CorsConfig, GatewayConfig, Metrics};
+use pleat_gateway::{ConnectionLimits, CorsConfig, GatewayConfig, Metrics};
 use pleat_runtime::{CompileLimits, PoolSize, RuntimeConfig};
 use pleat_store::StoreConfig;
 
 use super::machine_memory;
 use super::settings::Settings;
+use crate::file_limit;
 use crate::problem::Problem;
 
 impl Settings {
@@ -33,9 +35,9 @@ impl Settings {
         if self.metrics.enabled { Metrics::install() } else { None }
     }
 
-    pub fn gateway(&self) -> GatewayConfig {
+    pub fn gateway(&self) -> Result<GatewayConfig, Problem> {
         let server = &self.server;
-        GatewayConfig {
+        Ok(GatewayConfig {
             base_domain: server.base_domain.to_ascii_lowercase(),
             public_url: server.public_url.clone(),
             hosts: server.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
@@ -43,8 +45,22 @@ impl Settings {
             cors: CorsConfig { control: self.cors.control.clone(), tenants: self.cors.tenants.clone() },
             metrics: self.recorder(),
             metrics_token: self.metrics.token.clone(),
+            connections: self.connections()?,
             ..GatewayConfig::default()
-        }
+        })
+    }
+
+    fn connections(&self) -> Result<ConnectionLimits, Problem> {
+        let server = &self.server;
+        Ok(ConnectionLimits {
+            connections: file_limit::allow_connections(server.connections),
+            per_address: server.connections_per_address,
+            header: Duration::from_secs(server.header_seconds),
+            idle: Duration::from_secs(server.idle_seconds),
+            write: Duration::from_secs(server.write_seconds),
+            trusted_proxies: server.trusted_proxies.iter().map(|text| network(text)).collect::<Result<_, _>>()?,
+            proxy_protocol: server.proxy_protocol,
+        })
     }
 
     pub fn engine(&self, config: EngineConfig) -> EngineConfig {
@@ -110,6 +126,13 @@ impl Settings {
             ..default
         }
     }
+}
+
+/// A network, or one address.
+fn network(text: &str) -> Result<IpNet, Problem> {
+    let parsed = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+    let hint = "give networks, for example 10.0.0.0/8 or fd00::/8, or addresses";
+    parsed.map_err(|_| Problem::usage(format!("`server.trusted_proxies`: `{text}` is no network"), hint))
 }
 
 fn address(key: &str, text: &str) -> Result<SocketAddr, Problem> {

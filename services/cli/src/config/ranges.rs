@@ -5,6 +5,11 @@ use serde_json::Value;
 /// Key, least, most.
 const RANGES: &[(&str, f64, f64)] = &[
     ("server.drain_seconds", 0.0, 3_600.0),
+    ("server.connections", 16.0, 1_000_000.0),
+    ("server.connections_per_address", 1.0, 1_000_000.0),
+    ("server.header_seconds", 1.0, 300.0),
+    ("server.idle_seconds", 1.0, 3_600.0),
+    ("server.write_seconds", 1.0, 3_600.0),
     ("cluster.lease_ms", 500.0, 600_000.0),
     ("limits.request_body_mib", 1.0, 32.0),
     ("retention.hours", 1.0, 8_760.0),

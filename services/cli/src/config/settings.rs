@@ -34,6 +34,14 @@ pub struct ServerSettings {
     pub hosts: Vec<String>,
     pub data_dir: String,
     pub drain_seconds: u64,
+    pub connections: usize,
+    pub connections_per_address: usize,
+    pub header_seconds: u64,
+    pub idle_seconds: u64,
+    pub write_seconds: u64,
+    /// Networks of load balancers and reverse proxies.
+    pub trusted_proxies: Vec<String>,
+    pub proxy_protocol: bool,
 }
 
 impl Default for ServerSettings {
@@ -45,6 +53,13 @@ impl Default for ServerSettings {
             hosts: Vec::new(),
             data_dir: ".pleat".to_owned(),
             drain_seconds: 5,
+            connections: 8_192,
+            connections_per_address: 1_024,
+            header_seconds: 10,
+            idle_seconds: 75,
+            write_seconds: 30,
+            trusted_proxies: Vec::new(),
+            proxy_protocol: false,
         }
     }
 }
