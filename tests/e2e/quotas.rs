@@ -10,6 +10,7 @@ mod memory;
 mod rates;
 mod running;
 mod slots;
+mod strangers;
 mod usage;
 
 use std::time::{Duration, Instant};

@@ -12,7 +12,6 @@ use crate::row::Row;
 pub async fn prove(scale: Scale) -> Vec<Row> {
     let mut rows = machine::prove().await;
     rows.extend(memory::prove(scale).await);
-    let mut rows = Vec::new();
     rows.extend(sockets::prove(scale).await);
     rows
 }

@@ -49,6 +49,7 @@ impl Engine {
         authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
         self.check_plan(plan)?;
         let tenant = self.inner.store.create_tenant(slug, plan).await?;
+        self.inner.absent_tenants.forget(slug);
         let all = Scopes::of([Scope::Admin, Scope::Deploy, Scope::Invoke, Scope::Read]);
         let request = NewKeyRequest { label: "first key".to_owned(), ..NewKeyRequest::of(all) };
         let key = self.mint(Some(&tenant), &request, principal.caller().as_str()).await?;
@@ -170,7 +171,9 @@ impl Engine {
     pub async fn bootstrap_tenant(&self, slug: &TenantSlug) -> Result<Arc<Tenant>, EngineError> {
         match self.tenant(slug).await {
             Err(EngineError::UnknownTenant) => {
-                Ok(Arc::new(self.inner.store.create_tenant(slug, &PlanName::standard()).await?))
+                let tenant = self.inner.store.create_tenant(slug, &PlanName::standard()).await?;
+                self.inner.absent_tenants.forget(slug);
+                Ok(Arc::new(tenant))
             }
             other => other,
         }

@@ -2,6 +2,7 @@
 //!
 //! What is malformed, unknown, revoked, expired or another tenant's gets one and the same answer.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,17 +24,28 @@ pub(crate) struct KeyCache {
     /// Ids that were found before. They are looked up again without being counted, so that a flood of made-up keys, which
     /// are, keeps nobody out who was here before.
     known: moka::sync::Cache<String, ()>,
+    /// Hashes of tokens that were good before.
+    tokens: moka::sync::Cache<u64, ()>,
+    hasher: RandomState,
 }
 
 impl KeyCache {
     pub(crate) fn new() -> Self {
         let records = moka::sync::Cache::builder().max_capacity(100_000).time_to_live(STALE).build();
         let known = moka::sync::Cache::builder().max_capacity(100_000).time_to_idle(KNOWN).build();
-        Self { records, known }
+        let tokens = moka::sync::Cache::builder().max_capacity(100_000).time_to_idle(KNOWN).build();
+        Self { records, known, tokens, hasher: RandomState::new() }
     }
 
     pub(crate) fn forget(&self, id: &str) {
         self.records.invalidate(id);
+    }
+
+    fn token_was_good(&self, text: &str) {
+        let hash = self.hasher.hash_one(text);
+        if !self.tokens.contains_key(&hash) {
+            self.tokens.insert(hash, ());
+        }
     }
 }
 
@@ -81,13 +93,24 @@ impl Engine {
                 if matches!(verified, Err(EngineError::Unauthenticated)) {
                     self.count_unproven(Some(tenant))?;
                 }
-                verified?
+                let principal = verified?;
+                self.inner.keys.token_was_good(text);
+                principal
             }
             Some(text) => self.verify(text, Some(tenant)).await?,
         };
         let foreign = matches!(principal, Principal::Key { tenant: of_key, .. } if of_key != tenant.id)
             || matches!(principal, Principal::Operator { .. });
         if foreign { Err(EngineError::Unauthenticated) } else { Ok(principal) }
+    }
+
+    /// Whether this key, or token, was good before on this node. A guess without any work: what is good is decided later.
+    pub fn has_seen(&self, text: &str) -> bool {
+        let keys = &self.inner.keys;
+        match ApiKey::parse(text) {
+            Ok(key) => keys.known.contains_key(key.id()),
+            Err(_) => tokens::is_token(text) && keys.tokens.contains_key(&keys.hasher.hash_one(text)),
+        }
     }
 
     /// Who holds this key on the platform's own routes, where no tenant is named.

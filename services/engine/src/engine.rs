@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::absent_tenants::AbsentTenants;
 use crate::auth::KeyCache;
 use crate::book::Books;
 use crate::card_keys::CardKeyCache;
@@ -24,7 +25,7 @@ use crate::hooks::{Hook, Hooks};
 use crate::hub::{Again, Hub, Interrupt};
 use crate::keyring::{KeyHasher, MasterKey, PageSeal, Vault};
 use crate::listeners::Listeners;
-use crate::measure::Measures;
+use crate::measure::{Measures, Ping};
 use crate::meter::Meter;
 use crate::news::News;
 use crate::nodes;
@@ -115,6 +116,8 @@ pub(crate) struct Inner {
     pub(crate) keys: KeyCache,
     pub(crate) card_keys: CardKeyCache,
     pub(crate) tenants: moka::sync::Cache<TenantSlug, Arc<Tenant>>,
+    pub(crate) absent_tenants: AbsentTenants,
+    pub(crate) ping: Ping,
     pub(crate) catalogs: Catalogs,
     pub(crate) hub: Hub,
     /// Requests of sessions that are no tasks.
@@ -171,6 +174,8 @@ impl Engine {
             keys: KeyCache::new(),
             card_keys: CardKeyCache::new(),
             tenants: moka::sync::Cache::builder().max_capacity(100_000).time_to_live(STALE).build(),
+            absent_tenants: AbsentTenants::new(),
+            ping: Ping::default(),
             catalogs: Catalogs::new(),
             hub: Hub::default(),
             held: Hub::default(),
@@ -203,8 +208,16 @@ impl Engine {
         if let Some(tenant) = self.inner.tenants.get(slug) {
             return Ok(tenant);
         }
+        let absent = &self.inner.absent_tenants;
+        if absent.has(slug) {
+            return Err(EngineError::UnknownTenant);
+        }
+        let created = absent.created();
         // Boxed, as all that is seldom needed: every request carries the room for what it might have to wait for.
-        let found = Box::pin(self.inner.store.tenant_by_slug(slug)).await?.ok_or(EngineError::UnknownTenant)?;
+        let Some(found) = Box::pin(self.inner.store.tenant_by_slug(slug)).await? else {
+            absent.insert(slug, created);
+            return Err(EngineError::UnknownTenant);
+        };
         let tenant = Arc::new(found);
         self.inner.tenants.insert(slug.clone(), Arc::clone(&tenant));
         Ok(tenant)

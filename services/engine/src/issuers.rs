@@ -35,9 +35,9 @@ pub enum KeySource {
 impl Engine {
     /// Where a client can get a token for this tenant: no secret.
     pub async fn authorization_servers(&self, tenant: &Tenant) -> Result<Vec<String>, EngineError> {
-        let issuers = self.tenant_store(tenant).list_issuers().await?;
+        let issuers = self.issuer_names(tenant).await?;
         let is_address = |issuer: &String| issuer.starts_with("https://") || issuer.starts_with("http://");
-        Ok(issuers.into_iter().map(|record| record.issuer).filter(is_address).collect())
+        Ok(issuers.into_iter().filter(is_address).collect())
     }
 
     /// Keys at a URL are fetched at once, so that a mistake is told to whoever makes it.

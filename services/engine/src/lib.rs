@@ -3,6 +3,7 @@
 //! Doors translate a wire into these calls and back; everything that is decided is decided here, over the effects
 //! (`store`, `runtime`, `egress`) and the pure crates. Nothing in here knows HTTP or a protocol.
 
+mod absent_tenants;
 mod admin;
 mod admission;
 mod answer;

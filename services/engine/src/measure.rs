@@ -1,6 +1,6 @@
 //! What the engine counts, and what it knows about how this node does. The names are in docs/metrics.md.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use metrics::{Counter, Histogram};
 use pleat_domain::{Principal, Task, TaskState, Tenant};
@@ -9,6 +9,13 @@ use pleat_policy::Action;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::handles::Handles;
+
+/// How long an answer of the database to a probe is believed.
+const PING_AGE: Duration = Duration::from_secs(1);
+
+/// The last answer of the database to a probe. Probes that come together wait for one question.
+#[derive(Default)]
+pub(crate) struct Ping(tokio::sync::Mutex<Option<(Instant, bool)>>);
 
 /// What is counted with every call.
 #[derive(Default)]
@@ -34,13 +41,25 @@ impl Engine {
         if self.inner.stopping.is_cancelled() {
             reasons.push("this node is stopping");
         }
-        if self.inner.store.ping().await.is_err() {
+        if !self.database_answers().await {
             reasons.push("the database does not answer");
         }
         if !self.inner.store.lease_is_fresh() {
             reasons.push("this node could not prove to the database that it lives");
         }
         reasons
+    }
+
+    async fn database_answers(&self) -> bool {
+        let mut last = self.inner.ping.0.lock().await;
+        if let Some((at, answered)) = *last
+            && at.elapsed() < PING_AGE
+        {
+            return answered;
+        }
+        let answered = self.inner.store.ping().await.is_ok();
+        *last = Some((Instant::now(), answered));
+        answered
     }
 
     /// Tasks that run here and are recorded; calls that end within the grace time never are.

@@ -102,6 +102,7 @@ impl Engine {
             Wake::Session(id) => inner.sessions.forget(id),
             Wake::Tenant(tenant, slug) => {
                 inner.tenants.invalidate(&slug);
+                inner.absent_tenants.forget(&slug);
                 inner.catalogs.forget(tenant);
                 if matches!(inner.store.key_tenant(tenant).await, Ok(None)) {
                     inner.hub.stop_tenant(tenant);

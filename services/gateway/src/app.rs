@@ -15,6 +15,7 @@ use crate::cors::CorsConfig;
 use crate::metrics::Metrics;
 use crate::notice;
 use crate::observe::Counts;
+use crate::strangers::{StrangerLimits, Strangers};
 
 /// What the operator chooses of the edge. No `Debug`: it holds a token.
 #[derive(Clone)]
@@ -35,6 +36,7 @@ pub struct GatewayConfig {
     /// How long one stream of an MCP client is kept, where the client knows to come back: proxies cut long ones.
     pub mcp_stream: Duration,
     pub connections: ConnectionLimits,
+    pub strangers: StrangerLimits,
 }
 
 /// What connections may hold, and whom they are counted for.
@@ -82,6 +84,7 @@ impl Default for GatewayConfig {
             metrics_token: None,
             mcp_stream: Duration::from_secs(600),
             connections: ConnectionLimits::default(),
+            strangers: StrangerLimits::default(),
         }
     }
 }
@@ -95,6 +98,7 @@ pub struct Held {
     pub(crate) config: GatewayConfig,
     pub(crate) started: Instant,
     pub(crate) counts: Counts,
+    pub(crate) strangers: Strangers,
     pub(crate) cards: moka::sync::Cache<CardKey, RenderedCard>,
 }
 
@@ -130,7 +134,8 @@ impl App {
     pub fn new(engine: Engine, config: GatewayConfig) -> Self {
         engine.tell_receivers(notice::of);
         let (started, cards) = (Instant::now(), moka::sync::Cache::new(10_000));
-        Self(Arc::new(Held { engine, config, started, counts: Counts::default(), cards }))
+        let strangers = Strangers::new(config.strangers);
+        Self(Arc::new(Held { engine, config, started, counts: Counts::default(), strangers, cards }))
     }
 
     pub fn engine(&self) -> &Engine {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
@@ -27,6 +27,19 @@ pub(crate) async fn read(body: Body, most: usize) -> Result<Bytes, Problem> {
         )),
         Err(_) => Err(Problem::plain(StatusCode::BAD_REQUEST, "bad_body", "the body could not be read")),
     }
+}
+
+/// A refusal is not written before a body this small has had this long to arrive, so that its sender gets its id back.
+const SMALL: usize = 4 * 1024;
+const SMALL_PATIENCE: Duration = Duration::from_millis(200);
+
+/// The body of a request that is refused, if it is small and there.
+pub(crate) async fn read_small(body: Body) -> Option<Bytes> {
+    if body.size_hint().exact()? > SMALL as u64 {
+        return None;
+    }
+    let collected = tokio::time::timeout(SMALL_PATIENCE, Limited::new(body, SMALL).collect()).await;
+    Some(collected.ok()?.ok()?.to_bytes())
 }
 
 /// A JSON body must say that it is one.

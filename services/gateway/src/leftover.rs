@@ -16,7 +16,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::header::{CONNECTION, EXPECT};
 use http::{HeaderValue, Version};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 
 /// Bodies of refused requests are mostly small; who sends more is not waited for.
@@ -47,14 +47,30 @@ impl Leftover {
     pub(crate) async fn settled(self, mut response: Response) -> Response {
         let unread = self.rest.and_then(|rest| rest.lock().unwrap_or_else(PoisonError::into_inner).take());
         let Some(unread) = unread else { return response };
-        let reading = || tokio::time::timeout(PATIENCE, Limited::new(unread, MOST).collect());
         // Boxed, as all that is seldom needed.
-        let read = !self.waits && Box::pin(reading()).await.is_ok_and(|read| read.is_ok());
+        let reading = || Box::pin(tokio::time::timeout(PATIENCE, drained(unread)));
+        let read = !self.waits && reading().await.unwrap_or(false);
         if !read {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         response
     }
+}
+
+/// Whether all of it could be thrown away. What is known to be too large is not begun.
+async fn drained(mut unread: Body) -> bool {
+    let mut left = MOST;
+    while unread.size_hint().lower() <= left as u64 {
+        match unread.frame().await {
+            None => return true,
+            Some(Ok(frame)) => match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
+                Some(less) => left = less,
+                None => return false,
+            },
+            Some(Err(_)) => return false,
+        }
+    }
+    false
 }
 
 struct Kept {

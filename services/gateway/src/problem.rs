@@ -1,5 +1,6 @@
 //! The one map from what went wrong to what a client is told: HTTP status, JSON-RPC code, public text, log level.
 
+mod admission;
 mod mcp;
 
 use axum::Json;

@@ -17,6 +17,7 @@ use tracing::Instrument;
 
 use self::place::{Names, NoPlace, Place};
 use crate::app::{App, GatewayConfig};
+use crate::client_address::ClientAddress;
 use crate::leftover::Leftover;
 use crate::observe::{Observed, Way};
 use crate::problem::Problem;
@@ -56,8 +57,16 @@ impl Sites {
         let Routers { app, control, tenant } = &*self.0;
         let observed = Observed::begin(&request);
         let span = observed.span();
+        let client = request.extensions().get::<ClientAddress>().copied();
         let (request, leftover) = Leftover::of(request);
-        let (way, response) = dispatch(app, control, tenant, request).instrument(span).await;
+        let (way, response) = match app.strangers.admit(&app.engine, client, request.headers()) {
+            Ok(admitted) => {
+                let (way, response) = dispatch(app, control, tenant, request).instrument(span).await;
+                app.strangers.settle(&admitted, way == Way::Nowhere, &response);
+                (way, response)
+            }
+            Err(problem) => (Way::Nowhere, problem.into_protocol_of(request.uri().path())),
+        };
         observed.end(&app.counts, way, &response);
         leftover.settled(response).await
     }

@@ -113,12 +113,20 @@ async fn stream_without_events_outlives_all_timeouts_of_connections() {
 
 #[tokio::test]
 async fn client_that_does_not_read_is_closed_after_the_write_timeout() {
-    let server = server(|limits| limits.write = Duration::from_secs(1)).await;
+    // More than the system's buffers take.
+    let server = TestServer::start_with(
+        |_| {},
+        |gateway| {
+            gateway.connections.write = Duration::from_secs(1);
+            gateway.request_body = 16 << 20;
+        },
+    )
+    .await;
     server.deploy_echo().await;
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(8 * 1024).unwrap();
     let mut stream = socket.connect(address(&server)).await.unwrap();
-    let body = serde_json::to_string(&"x".repeat(3 << 20)).unwrap();
+    let body = serde_json::to_string(&"x".repeat(7 << 20)).unwrap();
     let sent = format!(
         "POST /t/acme/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()

@@ -9,7 +9,7 @@ use ipnet::IpNet;
 use pleat_domain::Plans;
 use pleat_domain::limits::MIB;
 use pleat_engine::{EngineConfig, PushTimes};
-use pleat_gateway::{ConnectionLimits, CorsConfig, GatewayConfig, Metrics};
+use pleat_gateway::{ConnectionLimits, CorsConfig, GatewayConfig, Metrics, StrangerLimits};
 use pleat_runtime::{CompileLimits, PoolSize, RuntimeConfig};
 use pleat_store::StoreConfig;
 
@@ -46,6 +46,10 @@ impl Settings {
             metrics: self.recorder(),
             metrics_token: self.metrics.token.clone(),
             connections: self.connections()?,
+            strangers: StrangerLimits {
+                per_minute: self.limits.stranger_requests_per_minute,
+                burst: self.limits.stranger_burst,
+            },
             ..GatewayConfig::default()
         })
     }

@@ -115,11 +115,14 @@ impl Default for RetentionSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
     pub request_body_mib: u64,
+    /// Of one address, without a valid key. 0: as many as they like.
+    pub stranger_requests_per_minute: u64,
+    pub stranger_burst: u64,
 }
 
 impl Default for LimitSettings {
     fn default() -> Self {
-        Self { request_body_mib: 4 }
+        Self { request_body_mib: 4, stranger_requests_per_minute: 12_000, stranger_burst: 6_000 }
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod rest;
 mod sending;
 mod version;
 
+use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -35,6 +36,10 @@ pub(crate) async fn serve(
 ) -> Response {
     let (Parts { uri, headers, .. }, sent) = sent.into_parts();
     let asked = version::asked(&headers, &uri);
+    let visitor = match visitor {
+        Ok(visitor) => visitor,
+        Err(problem) => return refused(problem, &headers, sent, &asked).await,
+    };
     let words = words(None, &asked);
     let bytes = match body::read_json(&headers, sent, app.config.request_body).await {
         Ok(bytes) => bytes,
@@ -45,12 +50,25 @@ pub(crate) async fn serve(
         Err(fault) => return json(fault.body()),
     };
     let words = self::words(Method::named(&request.method), &asked);
-    let served = match visitor {
-        Ok(visitor) => route(&app, visitor, &headers, &request, asked).await,
-        Err(problem) => Err(problem),
-    };
+    let served = route(&app, visitor, &headers, &request, asked).await;
     let mut response = served.unwrap_or_else(|problem| problem.into_rpc(&request.id, words));
     version::mark_extensions(&headers, &mut response);
+    response
+}
+
+/// Who is turned away is told so before a body is waited for. The answer carries the request's id where the body is small
+/// and has arrived, and `null` otherwise.
+async fn refused(
+    problem: Problem,
+    headers: &HeaderMap,
+    sent: Body,
+    asked: &Result<Option<Version>, Problem>,
+) -> Response {
+    let request = body::read_small(sent).await.and_then(|bytes| Request::parse(&bytes).ok());
+    let words = words(request.as_ref().and_then(|request| Method::named(&request.method)), asked);
+    let id = request.as_ref().map_or(RawValue::NULL, |request| &request.id);
+    let mut response = problem.into_rpc(id, words);
+    version::mark_extensions(headers, &mut response);
     response
 }
 

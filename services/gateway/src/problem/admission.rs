@@ -1,0 +1,43 @@
+//! Refusals of requests that were not looked into: limits of addresses, bodies and streams.
+
+use std::time::Duration;
+
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use pleat_a2a::error as rpc;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{Problem, Words};
+
+impl Problem {
+    pub(crate) fn stranger_limit(most: u64, wait: Duration) -> Self {
+        let text = format!("your address has sent more than {most} requests a minute without a valid key");
+        let refused = Self::budget(StatusCode::TOO_MANY_REQUESTS, text, "stranger_requests_per_minute", most, wait);
+        refused.with_hint("wait, or send a key that is valid")
+    }
+
+    /// A limit of the node or its configuration, with when to try again.
+    pub(super) fn budget(status: StatusCode, text: String, limit: &str, most: u64, wait: Duration) -> Self {
+        let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
+        let data = json!({ "limit": limit, "most": most, "retryAfterMs": millis });
+        let code = if status == StatusCode::TOO_MANY_REQUESTS { "limit_reached" } else { "unavailable" };
+        let seconds = u32::try_from(millis.div_ceil(1_000)).unwrap_or(u32::MAX);
+        let problem = Self::plain(status, code, text).with_rpc(rpc::LIMIT_EXCEEDED).retry(seconds);
+        Self { data: Some(Box::new(data)), ..problem }
+    }
+
+    /// As the protocol at this path writes errors, before anything else is known of the request.
+    pub(crate) fn into_protocol_of(self, path: &str) -> Response {
+        if path.contains("/_a2a/rest/") {
+            return self.into_status();
+        }
+        if path.ends_with("/_a2a") || path.ends_with("/_a2a/") {
+            return self.into_rpc(RawValue::NULL, Words::Plain);
+        }
+        if path.ends_with("/mcp") {
+            return self.into_mcp(RawValue::NULL);
+        }
+        self.into_response()
+    }
+}
