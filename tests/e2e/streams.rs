@@ -2,6 +2,7 @@
 
 mod readers;
 mod resume;
+mod revoked;
 
 use serde_json::{Value, json};
 

@@ -33,6 +33,8 @@ pub struct GatewayConfig {
     pub metrics: Option<Metrics>,
     /// Opens `/metrics`, and nothing else.
     pub metrics_token: Option<String>,
+    /// How often a stream looks whether its caller is still allowed to read it.
+    pub caller_check: Duration,
     /// How long one stream of an MCP client is kept, where the client knows to come back: proxies cut long ones.
     pub mcp_stream: Duration,
     pub connections: ConnectionLimits,
@@ -82,6 +84,7 @@ impl Default for GatewayConfig {
             cors: CorsConfig::default(),
             metrics: None,
             metrics_token: None,
+            caller_check: Duration::from_secs(10),
             mcp_stream: Duration::from_secs(600),
             connections: ConnectionLimits::default(),
             strangers: StrangerLimits::default(),

@@ -37,6 +37,8 @@ impl FromRequestParts<App> for Visitor {
 pub(crate) struct Member {
     pub(crate) tenant: Arc<Tenant>,
     pub(crate) principal: Principal,
+    /// The tenant's own address at this host, for which tokens are made.
+    pub(crate) base_url: String,
 }
 
 impl FromRequestParts<App> for Member {
@@ -52,9 +54,10 @@ impl FromRequestParts<App> for Member {
             error => error,
         })?;
         let control = parts.extensions.get::<ControlSite>().map(|site| site.base_url.as_str()).unwrap_or_default();
-        let audiences = || site::audiences(&app.config, &slug, &format!("{control}/t/{slug}"));
+        let base_url = format!("{control}/t/{slug}");
+        let audiences = || site::audiences(&app.config, &slug, &base_url);
         let principal = app.engine.authenticate(&tenant, bearer(&parts.headers)?, audiences).await?;
-        Ok(Self { tenant, principal })
+        Ok(Self { tenant, principal, base_url })
     }
 }
 

@@ -23,6 +23,7 @@ pub mod server;
 mod site;
 mod sse;
 mod strangers;
+mod stream_caller;
 mod tenant;
 mod trace;
 mod warnings;

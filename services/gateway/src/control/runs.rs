@@ -17,6 +17,7 @@ use super::{query, tasks};
 use crate::app::App;
 use crate::extract::{Member, MemberOf};
 use crate::problem::Problem;
+use crate::stream_caller::StreamCaller;
 use crate::{body, extract, sse};
 
 /// Run it, a draft too: the body is the input. The answer is the finished task; with `Prefer: respond-async` the task as
@@ -31,11 +32,12 @@ pub(crate) async fn run(
     headers: HeaderMap,
     sent: Body,
 ) -> Result<Response, Problem> {
+    let caller = sse::wants_stream(&headers).then(|| StreamCaller::member(&app, &member, &headers)).transpose()?;
     let invocation = invocation(&app, member, &name, &headers, sent).await?;
-    if sse::wants_stream(&headers) {
+    if let Some(caller) = caller {
         let (_, events) = app.engine.start(invocation).await?;
         let write = |event: &pleat_domain::Event| serde_json::to_string(event).ok();
-        return Ok(sse::response(None, events, write, |problem| problem.into_text()));
+        return Ok(sse::response(None, caller.watch(events), write, |problem| problem.into_text()));
     }
     let later = headers.get_all("prefer").iter().any(|value| value.as_bytes() == b"respond-async");
     let (status, task) = match later {

@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::extract::{Member, MemberOf};
 use crate::problem::Problem;
 use crate::sse;
+use crate::stream_caller::StreamCaller;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -141,5 +142,6 @@ pub(crate) async fn events(
     let seen = sse::last_event_id(&headers)?.unwrap_or(0);
     let task = app.engine.tenant_task(&member.tenant, &member.principal, &id).await?;
     let events = app.engine.events(&member.tenant, &task, seen, Until::TurnEnds);
+    let events = StreamCaller::member(&app, &member, &headers)?.watch(events);
     Ok(sse::response(None, events, |event| serde_json::to_string(event).ok(), |problem| problem.into_text()))
 }

@@ -19,7 +19,6 @@ use tokio::time::Instant;
 use super::call::Leaving;
 use super::exchange::{Exchange, Reply};
 use super::hearing::Hearing;
-use super::listen::LOOK;
 use super::settle::{self, Settled};
 use super::wire::Wire;
 use crate::problem::Problem;
@@ -66,7 +65,8 @@ impl Telling {
             }
             let age = tokio::time::sleep(self.exchange.peer.app.config.mcp_stream);
             tokio::pin!(age);
-            let mut looks = tokio::time::interval_at(Instant::now() + LOOK, LOOK);
+            let every = self.exchange.peer.app.config.caller_check;
+            let mut looks = tokio::time::interval_at(Instant::now() + every, every);
             loop {
                 let step = tokio::select! {
                     biased;

@@ -33,8 +33,6 @@ use super::{lists, offers, tasks};
 use crate::problem::Problem;
 use crate::sse;
 
-/// How often a stream looks by itself, should a notice be lost, and whether its caller's key still is one.
-pub(super) const LOOK: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_millis(500);
 /// Begins the id of an event of a session's own stream.
 const CHANGES: &str = "changes.";
@@ -176,6 +174,7 @@ impl Listener {
         let missed = place.known().is_some_and(|known| known < now.generation);
         let seen = if missed { Lists { tools: 0, prompts: 0, resources: 0 } } else { Lists::of(&exchange, &now) };
         let session = exchange.session().map(|session| engine.watch_session(session));
+        let every = exchange.peer.app.config.caller_check;
         let mut listener = Self {
             generation: now.generation,
             stream: Uuid::new_v4().as_fields().0,
@@ -186,7 +185,7 @@ impl Listener {
             catalog,
             session,
             place,
-            looks: tokio::time::interval_at(Instant::now() + LOOK, LOOK),
+            looks: tokio::time::interval_at(Instant::now() + every, every),
             changed,
             sender,
             left: HashMap::new(),

@@ -13,7 +13,8 @@ use super::{metadata, origin};
 use crate::app::App;
 use crate::extract::{self, Visitor};
 use crate::problem::Problem;
-use crate::site::{self, ControlSite, TenantSite};
+use crate::site::{ControlSite, TenantSite};
+use crate::stream_caller;
 use crate::tenant::card;
 
 /// One of the doors, with the address it was reached at (without a trailing slash).
@@ -69,9 +70,8 @@ impl Peer {
     /// Whether who came in with these headers still would.
     pub(super) async fn is_welcome(&self, headers: &HeaderMap) -> bool {
         let engine = &self.app.engine;
-        let audiences = || site::audiences(&self.app.config, &self.tenant.slug, &self.base_url);
         let Ok(key) = extract::bearer(headers) else { return false };
-        let still = engine.is_still(&self.principal, &self.tenant, key, audiences).await;
+        let still = stream_caller::is_still(&self.app, &self.tenant, &self.principal, &self.base_url, key).await;
         let shut = match self.surface {
             Surface::Tenant => engine.may_visit(&self.tenant, &self.principal).await,
             Surface::Control => engine.may_look(&self.principal),

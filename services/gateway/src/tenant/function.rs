@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::extract::{Named, Visitor};
 use crate::problem::{Problem, status_of};
+use crate::stream_caller::StreamCaller;
 use crate::warnings::warned;
 use crate::{body, extract, sse};
 
@@ -40,6 +41,7 @@ pub(crate) async fn call(
     let skill = catalog.choose(&visitor.principal, Some(&name))?;
     let bytes = body::read_json(&headers, sent, app.config.request_body).await?;
     let text = String::from_utf8(bytes.into()).map_err(|_| Problem::invalid("the body is not UTF-8"))?;
+    let caller = sse::wants_stream(&headers).then(|| StreamCaller::visitor(&app, &visitor, &headers)).transpose()?;
     let input =
         strict::checked(text).map_err(|fault| Problem::invalid(format!("the body cannot be taken: {fault}")))?;
     let invocation = Box::new(Invocation {
@@ -54,8 +56,8 @@ pub(crate) async fn call(
         push: None,
         door: Door::Http,
     });
-    if sse::wants_stream(&headers) {
-        return Box::pin(stream(&app, invocation)).await;
+    if let Some(caller) = caller {
+        return Box::pin(stream(&app, invocation, caller)).await;
     }
     let task = app.engine.send(invocation).await?;
     // Who takes JSON as gladly as text gets JSON.
@@ -63,10 +65,10 @@ pub(crate) async fn call(
     Ok(answer(&task, as_text))
 }
 
-async fn stream(app: &App, invocation: Box<Invocation>) -> Result<Response, Problem> {
+async fn stream(app: &App, invocation: Box<Invocation>, caller: StreamCaller) -> Result<Response, Problem> {
     let (task, events) = app.engine.start(invocation).await?;
     let write = |event: &pleat_domain::Event| serde_json::to_string(&public(event)?).ok();
-    let mut response = sse::response(None, events, write, |problem| problem.into_text());
+    let mut response = sse::response(None, caller.watch(events), write, |problem| problem.into_text());
     response.headers_mut().insert(TASK_ID, task_id(&task));
     Ok(warned(response, &task))
 }

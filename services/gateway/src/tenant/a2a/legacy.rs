@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::extract::Visitor;
 use crate::problem::{Problem, Words};
 use crate::sse;
+use crate::stream_caller::StreamCaller;
 use crate::warnings::warned;
 
 pub(super) async fn serve(
@@ -90,7 +91,7 @@ async fn subscribe(
     params: SendParams,
 ) -> Result<Response, Problem> {
     app.engine.may_ask(&visitor.site.tenant, &visitor.principal).await?;
-    let tenant = visitor.site.tenant.clone();
+    let (tenant, caller) = (visitor.site.tenant.clone(), StreamCaller::visitor(app, &visitor, headers)?);
     let (task, events) = match translate(app, visitor, headers, sending(params)).await? {
         Sent::New(invocation) => app.engine.start(invocation).await?,
         Sent::Later(turn) => {
@@ -103,6 +104,7 @@ async fn subscribe(
             (task, events)
         }
     };
+    let events = caller.watch(events);
     Ok(warned(stream(request.id.clone(), Codec::new(TaskHeader::of(&task)), events, 0), &task))
 }
 
@@ -133,6 +135,7 @@ async fn resubscribe(
     }
     // The codec numbers artifacts in the order they began, so it reads from the start and shows from there on.
     let events = app.engine.events(&visitor.site.tenant, &task, 0, Until::TurnEnds);
+    let events = StreamCaller::visitor(app, visitor, headers)?.watch(events);
     Ok(stream(request.id.clone(), Codec::new(TaskHeader::of(&task)), events, seen))
 }
 

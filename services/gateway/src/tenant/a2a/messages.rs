@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::extract::Visitor;
 use crate::problem::Problem;
 use crate::sse;
+use crate::stream_caller::StreamCaller;
 use crate::tenant::card;
 use crate::warnings::warned;
 
@@ -77,6 +78,7 @@ async fn stream(
     wire: Wire,
 ) -> Result<Response, Problem> {
     let (show, tenant) = (Show::whole(params.history_length), visitor.site.tenant.clone());
+    let caller = StreamCaller::visitor(app, &visitor, headers)?;
     let (first, events) = match translate(app, visitor, headers, sending(params, &wire)).await? {
         Sent::New(invocation) => {
             let (task, events) = app.engine.start(invocation).await?;
@@ -91,7 +93,7 @@ async fn stream(
             (task.before_events(), one_turn(app.engine.events(&tenant, &task, 0, Until::TurnEnds)))
         }
     };
-    Ok(warned(wire.stream(&first, Some((&first, show)), events), &first))
+    Ok(warned(wire.stream(&first, Some((&first, show)), caller.watch(events)), &first))
 }
 
 fn sending(params: Box<SendParams>, wire: &Wire) -> Box<Sending> {
@@ -141,12 +143,13 @@ pub(super) async fn subscribe(
     wire: Wire,
 ) -> Result<Response, Problem> {
     let (tenant, seen) = (&visitor.site.tenant, sse::last_event_id(headers)?);
+    let caller = StreamCaller::visitor(app, visitor, headers)?;
     let task = app.engine.task(tenant, &visitor.principal, id).await?;
     let dialect = wire.dialect();
     if let Some(seen) = seen {
         let until = if dialect == Dialect::V1 { Until::TaskEnds } else { Until::TurnEnds };
         let events = app.engine.events(tenant, &task, seen, until);
-        return Ok(wire.stream(&task, None, events));
+        return Ok(wire.stream(&task, None, caller.watch(events)));
     }
     if task.state.is_terminal() && dialect == Dialect::V1 {
         return Err(Problem::nothing_to_follow(task.state.as_str()));
@@ -154,7 +157,7 @@ pub(super) async fn subscribe(
     let now = app.engine.snapshot(tenant, task).await?;
     let events = app.engine.events(tenant, &now, now.last_seq, Until::TaskEnds);
     let events = if dialect == Dialect::V1 { events } else { one_turn(events) };
-    Ok(wire.stream(&now, Some((&now, Show::whole(None))), events))
+    Ok(wire.stream(&now, Some((&now, Show::whole(None))), caller.watch(events)))
 }
 
 /// A client of 1.0 gets nothing that it does not know.
