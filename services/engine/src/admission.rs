@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pleat_domain::{Caller, Limit, Plan, Principal, Raw, SkillName, Tenant, Usage};
-use pleat_runtime::{CallMemory, Function, MemoryScope, TenantMemory};
+use pleat_runtime::{CallMemory, Function, MemoryCharge, MemoryScope, TenantMemory};
 
 use crate::book::Entry;
 use crate::catalog::{Skill, Target};
@@ -105,6 +105,11 @@ impl Engine {
         let patience = self.inner.config.slot_wait;
         let slot = self.inner.slots.take(tenant.id, places, plan.slot_percent, patience).await?;
         Ok(Permit { _entry: entry, slot: Some(slot), memory, function })
+    }
+
+    /// Charges a tenant's memory budget for what the platform keeps for it, until the charge is dropped.
+    pub fn hold_memory(&self, tenant: &Tenant, bytes: usize) -> MemoryCharge {
+        self.memory_of(tenant, &self.plan_of(tenant)).hold(bytes)
     }
 
     fn memory_of(&self, tenant: &Tenant, plan: &Plan) -> Arc<TenantMemory> {

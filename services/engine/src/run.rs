@@ -45,7 +45,7 @@ pub(crate) struct Run {
     pub(crate) engine: Engine,
     pub(crate) tenant: Arc<Tenant>,
     pub(crate) skill: Arc<Skill>,
-    permit: Permit,
+    pub(crate) permit: Permit,
     /// Shared with the guest while it runs and with who writes and shows it: copied only where one of them still has it.
     task: Arc<Task>,
     standing: Arc<Standing>,

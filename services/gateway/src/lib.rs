@@ -5,6 +5,7 @@
 
 mod app;
 mod body;
+mod charged_body;
 mod client_address;
 mod control;
 mod cors;

@@ -18,6 +18,7 @@ use tracing::Instrument;
 use self::place::{Names, NoPlace, Place};
 use crate::app::{App, GatewayConfig};
 use crate::client_address::ClientAddress;
+use crate::charged_body::charged;
 use crate::leftover::Leftover;
 use crate::observe::{Observed, Way};
 use crate::problem::Problem;
@@ -94,9 +95,11 @@ async fn dispatch(app: &App, control: &Router, tenant: &Router, mut request: Req
             if let Some(path) = path {
                 *request.uri_mut() = path;
             }
+            let of = Arc::clone(&site.tenant);
             request.extensions_mut().insert(site);
             let way = Way::of_tenant(request.method(), request.uri().path());
-            (way, serve(tenant, request).await)
+            let response = serve(tenant, request).await;
+            (way, charged(response, |bytes| app.engine.hold_memory(&of, bytes)).await)
         }
     }
 }

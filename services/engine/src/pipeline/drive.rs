@@ -10,7 +10,7 @@ use futures::stream::FuturesUnordered;
 use pleat_domain::{ContextId, Failure, Raw, Reason, StepChange, StepPhase, TaskId, Tenant};
 use pleat_guardrails::{Numbering, SharedNumbering};
 use pleat_pipelines::{Attempt, End, Entry, Event, Plan, RunFailure};
-use pleat_runtime::{CallReport, Outcome, Stop};
+use pleat_runtime::{CallMemory, CallReport, MemoryScope, Outcome, Stop};
 use time::OffsetDateTime;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -43,6 +43,8 @@ pub(crate) struct Driver {
     pub(super) pins: Arc<Pins>,
     pub(super) live: Arc<Live>,
     pub(super) sink: Arc<Sink>,
+    /// Results of steps are kept, and charged, to the end of the run.
+    pub(super) memory: Arc<CallMemory>,
     pub(super) pending: Pending,
     pub(super) numbers: SharedNumbering,
     /// Stops the steps.
@@ -64,6 +66,7 @@ impl Run {
             pins: Arc::new(self.task().run.as_ref().map(|record| record.pins.clone()).unwrap_or_default()),
             live: self.live(),
             sink: self.sink(),
+            memory: self.permit.memory(),
             pending: journal::pending(&self.begun),
             numbers: self.numbering(),
             stop: CancellationToken::new(),
@@ -164,8 +167,12 @@ impl Driver {
                         self.live.interrupt(Interrupt::HandedBack);
                         return End::Canceled;
                     };
+                    let bytes = outcome.as_ref().map_or(0, |value| value.get().len());
                     spoke = ended.spoke;
                     self.tell(&mut due, ended.change);
+                    if let Err(scope) = self.memory.charge(bytes) {
+                        return End::Failed(out_of_memory(scope));
+                    }
                     if let Err(error) = run.finish(&ended.attempt, outcome, OffsetDateTime::now_utc()) {
                         tracing::error!(task.id = %self.run, error = &error as &dyn std::error::Error, "a step ended twice");
                     }
@@ -199,6 +206,12 @@ pub(super) fn change(attempt: &Attempt, phase: StepPhase) -> StepChange {
         duration_ms: None,
         code: None,
     }
+}
+
+fn out_of_memory(scope: MemoryScope) -> RunFailure {
+    let message = format!("the results of the run's steps need more memory than there is: {scope}");
+    let failure = Failure { retryable: true, ..Failure::new(Reason::MemoryLimit, message) };
+    RunFailure { step: None, item: None, failure }
 }
 
 /// The failure of the step, with its place.
