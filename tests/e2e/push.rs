@@ -1,11 +1,13 @@
 //! Push notifications: receivers of the outside world, here on this machine, and what they hear.
 
+mod budgets;
 mod delivery;
 mod dialects;
 mod once;
 mod receiver;
 mod refusals;
 mod retries;
+mod revoked;
 mod tenant_view;
 
 use std::time::Duration;

@@ -4,6 +4,7 @@
 
 mod machine;
 mod memory;
+mod revocation;
 mod sockets;
 
 use crate::options::Scale;
@@ -13,5 +14,6 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     let mut rows = machine::prove().await;
     rows.extend(memory::prove(scale).await);
     rows.extend(sockets::prove(scale).await);
+    rows.extend(revocation::prove(scale).await);
     rows
 }

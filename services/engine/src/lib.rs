@@ -88,7 +88,7 @@ pub use offers::{Offer, Wanted};
 pub use once::IdempotencyKey;
 pub use pipelines::{PipelineReport, PipelineUpload};
 pub use policies::SkillPolicy;
-pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery, PushTimes};
+pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery, PushTimes, ToTell};
 pub use replay::{MOST_REPLAYED, Replayed};
 pub use session_calls::SessionCall;
 pub use sessions::{SessionLimits, SessionWatch};

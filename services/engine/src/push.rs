@@ -3,13 +3,14 @@
 //! A URL is looked at before it is kept, and again at every delivery. What leads to a receiver is kept sealed, and its
 //! token and credentials are shown to nobody but the caller who gave them.
 
+mod answer;
 mod destinations;
 mod follow;
 mod letter;
 mod log;
 
 pub(crate) use follow::Pushes;
-pub use follow::{Encode, PushTimes};
+pub use follow::{Encode, PushTimes, ToTell};
 pub use letter::Notice;
 pub use log::{DeliveryPage, DeliveryQuery, PushPage, PushQuery};
 

@@ -15,6 +15,7 @@ use crate::cors::CorsConfig;
 use crate::metrics::Metrics;
 use crate::notice;
 use crate::observe::Counts;
+use crate::site;
 use crate::strangers::{StrangerLimits, Strangers};
 
 /// What the operator chooses of the edge. No `Debug`: it holds a token.
@@ -135,7 +136,11 @@ impl Deref for App {
 impl App {
     /// From here on the receivers of push notifications are told.
     pub fn new(engine: Engine, config: GatewayConfig) -> Self {
-        engine.tell_receivers(notice::of);
+        let addresses = site::public_addresses(&config);
+        engine.tell_receivers(Box::new(move |told| {
+            let address = addresses.as_ref().map(|tenants| format!("{tenants}/{}/_a2a/", told.tenant));
+            notice::of(told, address.as_deref())
+        }));
         let (started, cards) = (Instant::now(), moka::sync::Cache::new(10_000));
         let strangers = Strangers::new(config.strangers);
         Self(Arc::new(Held { engine, config, started, counts: Counts::default(), strangers, cards }))

@@ -17,8 +17,8 @@ use tracing::Instrument;
 
 use self::place::{Names, NoPlace, Place};
 use crate::app::{App, GatewayConfig};
-use crate::client_address::ClientAddress;
 use crate::charged_body::charged;
+use crate::client_address::ClientAddress;
 use crate::leftover::Leftover;
 use crate::observe::{Observed, Way};
 use crate::problem::Problem;
@@ -120,6 +120,12 @@ impl From<NoPlace> for Problem {
             NoPlace::BadPath => Self::not_found(),
         }
     }
+}
+
+/// Where tenants are, below the operator's public address, if there is one: `https://pleat.example/t`.
+pub(crate) fn public_addresses(config: &GatewayConfig) -> Option<String> {
+    config.public_url.as_ref()?;
+    Some(format!("{}/t", place::control_origin(&names(config), "")))
 }
 
 /// For whom a token may have been made that is shown here: the tenant, by any of its addresses. Where the operator gives

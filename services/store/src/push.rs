@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pleat_domain::{Dialect, TaskId, TenantId};
+use pleat_domain::{Caller, Dialect, TaskId, TenantId};
 use sqlx::postgres::types::PgInterval;
 use sqlx::{FromRow, PgPool};
 use time::OffsetDateTime;
@@ -18,6 +18,8 @@ pub struct HeldPush {
     pub tenant: TenantId,
     pub task: TaskId,
     pub id: String,
+    /// Who set it.
+    pub caller: Caller,
     pub dialect: Dialect,
     pub destination: String,
     pub sealed: Vec<u8>,
@@ -131,7 +133,7 @@ async fn claim(pool: &PgPool, lease: &Lease, but: &[TenantId], most: usize) -> R
          )
          UPDATE push_configs c SET holder = $1, holder_epoch = $2, held_at = now()
          FROM chosen WHERE c.task_id = chosen.task_id AND c.id = chosen.id
-         RETURNING c.tenant_id, c.task_id, c.id, c.dialect, c.destination, c.sealed, c.delivered, c.attempts,
+         RETURNING c.tenant_id, c.task_id, c.id, c.caller, c.dialect, c.destination, c.sealed, c.delivered, c.attempts,
              c.held_at",
     )
     .bind(own.node)
@@ -149,6 +151,7 @@ struct HeldRow {
     tenant_id: Uuid,
     task_id: Uuid,
     id: String,
+    caller: String,
     dialect: String,
     destination: String,
     sealed: Vec<u8>,
@@ -163,6 +166,7 @@ impl HeldRow {
             tenant: TenantId::from_row(self.tenant_id),
             task: TaskId::from_uuid(self.task_id),
             id: self.id,
+            caller: Caller::from_stored(self.caller),
             dialect: Dialect::from_stored(&self.dialect).ok_or(StoreError::Corrupt { what: "dialect" })?,
             destination: self.destination,
             sealed: self.sealed,

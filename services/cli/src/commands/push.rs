@@ -122,6 +122,7 @@ struct Push {
     state: String,
     attempts: u32,
     next_at: Option<String>,
+    ended: Option<String>,
     created_at: Option<String>,
 }
 
@@ -174,11 +175,13 @@ async fn list(page: &PageArgs, dead: bool, context: &Context<'_>) -> Result<()> 
             return String::new();
         }
         more(next_cursor, context);
-        let mut table = Table::new(&["TASK", "ID", "TO", "DIALECT", "STATE", "FAILED", "NEXT", "CREATED"]);
+        let mut table =
+            Table::new(&["TASK", "ID", "TO", "DIALECT", "STATE", "FAILED", "NEXT", "CREATED", "ENDED BECAUSE"]);
         for push in pushes {
             let (next, created) = (moment(push.next_at.as_deref()), moment(push.created_at.as_deref()));
             let failed = push.attempts.to_string();
-            table.row([push.task, push.id, push.destination, push.dialect, push.state, failed, next, created]);
+            let why = push.ended.unwrap_or_default();
+            table.row([push.task, push.id, push.destination, push.dialect, push.state, failed, next, created, why]);
         }
         table.render()
     })

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use pleat_domain::Plans;
-use pleat_domain::limits::MIB;
+use pleat_domain::limits::{KIB, MIB};
 use pleat_engine::{EngineConfig, PushTimes};
 use pleat_gateway::{ConnectionLimits, CorsConfig, GatewayConfig, Metrics, StrangerLimits};
 use pleat_runtime::{CompileLimits, PoolSize, RuntimeConfig};
@@ -85,6 +85,11 @@ impl Settings {
             timeout: Duration::from_secs(push.timeout_seconds),
             at_once: push.per_destination,
             per_second: push.per_second,
+            body_bytes: push.body_kib.saturating_mul(KIB),
+            bytes_per_second: push.kib_per_second.saturating_mul(KIB),
+            tenant_bytes_per_second: push.tenant_kib_per_second.saturating_mul(KIB),
+            unverified_attempts: push.unverified_attempts,
+            unverified_bytes: push.unverified_kib.saturating_mul(KIB),
         }
     }
 

@@ -44,6 +44,11 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("push.timeout_seconds", 1.0, 30.0),
     ("push.per_destination", 1.0, 1_000.0),
     ("push.per_second", 1.0, 10_000.0),
+    ("push.body_kib", 32.0, 262_144.0),
+    ("push.kib_per_second", 32.0, 4_194_304.0),
+    ("push.tenant_kib_per_second", 32.0, 4_194_304.0),
+    ("push.unverified_attempts", 1.0, 1_000_000.0),
+    ("push.unverified_kib", 1.0, 4_194_304.0),
     ("tracing.sample", 0.0, 1.0),
 ];
 

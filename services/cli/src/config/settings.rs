@@ -207,11 +207,27 @@ pub struct PushSettings {
     pub timeout_seconds: u64,
     pub per_destination: usize,
     pub per_second: u32,
+    pub body_kib: usize,
+    pub kib_per_second: usize,
+    pub tenant_kib_per_second: usize,
+    pub unverified_attempts: u32,
+    pub unverified_kib: usize,
 }
 
 impl Default for PushSettings {
     fn default() -> Self {
-        Self { attempts: 8, first_pause_ms: 1_000, timeout_seconds: 15, per_destination: 8, per_second: 50 }
+        Self {
+            attempts: 8,
+            first_pause_ms: 1_000,
+            timeout_seconds: 15,
+            per_destination: 8,
+            per_second: 50,
+            body_kib: 256,
+            kib_per_second: 1_024,
+            tenant_kib_per_second: 4_096,
+            unverified_attempts: 64,
+            unverified_kib: 1_024,
+        }
     }
 }
 

@@ -10,15 +10,17 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use pleat_domain::push::Receiver;
-use pleat_domain::{Dialect, Event, EventBody, Raw, Task, TaskId, TenantId, TenantSlug};
-use pleat_egress::{BadConfig, Egress, EgressConfig, EgressError, HostGrants, OutboundResponse};
+use pleat_domain::{Caller, Dialect, Event, EventBody, Raw, Task, TaskId, Tenant, TenantId, TenantSlug};
+use pleat_egress::{BadConfig, Egress, EgressConfig, EgressError, HostGrants};
+use pleat_policy::Action;
 use pleat_store::{HeldPush, PushAttempt, PushBecame};
 use tokio::sync::Notify;
 use tokio::time::MissedTickBehavior;
 
-use super::destinations::Destinations;
-use super::letter::{Letter, Notice};
-use crate::engine::{Engine, Inner};
+use super::answer::Heard;
+use super::destinations::{Admission, Destinations};
+use super::letter::{Letter, Notice, message_id};
+use crate::engine::{Engine, Inner, authorize};
 use crate::error::EngineError;
 use crate::hub::lock;
 use crate::keyring::{MasterKey, Signer};
@@ -30,17 +32,29 @@ const LOOK: Duration = Duration::from_secs(1);
 const IDLE: Duration = Duration::from_secs(30);
 /// How long a notification may wait for its destination before its place is given to another.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Why a configuration ends without an attempt.
+const NOT_ALLOWED: &str = "the key or token that set it is revoked, expired or may not use the tenant any more";
+const UNVERIFIED: &str = "the destination has not accepted any notification within an hour of attempts";
 /// Receivers that one node follows tasks for, those of one tenant among them, and how many it takes at once.
 const FOLLOWED: usize = 4_000;
 const SHARE: usize = 1_000;
 const PORTION: usize = 100;
-/// No pause is longer.
-const LONGEST: Duration = Duration::from_secs(3_600);
-/// What a task with all its artifacts may weigh, written down.
-const MOST_BYTES: usize = 256 << 20;
+/// What a shortened notification may take beyond the cap.
+const CAP_SLACK: usize = 64 << 10;
 
-/// Writes an event for a receiver; `None`: there is nothing in it that a caller may see. The task is as of the event.
-pub type Encode = fn(Dialect, &Task, &Event) -> Option<Notice>;
+/// An event that is to be written for a receiver.
+pub struct ToTell<'a> {
+    pub dialect: Dialect,
+    pub tenant: &'a TenantSlug,
+    /// As of the event.
+    pub task: &'a Task,
+    pub event: &'a Event,
+    /// What is larger goes without its large parts, and says where they are.
+    pub most_bytes: usize,
+}
+
+/// Writes an event for a receiver; `None`: there is nothing in it that a caller may see.
+pub type Encode = Box<dyn Fn(&ToTell<'_>) -> Option<Notice> + Send + Sync>;
 
 /// How patiently receivers are told.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +68,14 @@ pub struct PushTimes {
     /// To one destination, from one node.
     pub at_once: usize,
     pub per_second: u32,
+    /// The largest body.
+    pub body_bytes: usize,
+    /// To one destination, and of one tenant to all of them.
+    pub bytes_per_second: usize,
+    pub tenant_bytes_per_second: usize,
+    /// In an hour, to a destination that has not accepted any notification yet.
+    pub unverified_attempts: u32,
+    pub unverified_bytes: usize,
 }
 
 impl Default for PushTimes {
@@ -64,6 +86,11 @@ impl Default for PushTimes {
             timeout: Duration::from_secs(15),
             at_once: 8,
             per_second: 50,
+            body_bytes: 256 << 10,
+            bytes_per_second: 1 << 20,
+            tenant_bytes_per_second: 4 << 20,
+            unverified_attempts: 64,
+            unverified_bytes: 1 << 20,
         }
     }
 }
@@ -81,13 +108,13 @@ pub(crate) struct Pushes {
 
 impl Pushes {
     pub(crate) fn new(master: &MasterKey, egress: &EgressConfig, times: PushTimes) -> Result<Self, BadConfig> {
-        let config =
-            EgressConfig { redirects: 0, request_bytes: MOST_BYTES, total_timeout: times.timeout, ..egress.clone() };
+        let request_bytes = times.body_bytes.saturating_add(CAP_SLACK);
+        let config = EgressConfig { redirects: 0, request_bytes, total_timeout: times.timeout, ..egress.clone() };
         Ok(Self {
             egress: Egress::new(config)?,
             signer: Signer::new(master),
             times,
-            destinations: Destinations::new(times.at_once, times.per_second),
+            destinations: Destinations::new(times),
             encode: OnceLock::new(),
             followed: Mutex::default(),
             due: Arc::default(),
@@ -174,7 +201,7 @@ impl Engine {
     async fn carry(&self, held: &HeldPush, through: &mut u32) -> Result<Left, EngineError> {
         let Some(tenant) = self.inner.store.key_tenant(held.tenant).await? else { return Ok(Left::Rest(None)) };
         let receiver = self.receiver(held.tenant, held.task, &held.id, &held.sealed)?;
-        let mut round = Round { held, receiver, slug: tenant.slug, tries: held.attempts, header: None };
+        let mut round = Round { held, receiver, tenant, tries: held.attempts, header: None };
         let mut events = self.follow(held.tenant, held.task, held.delivered, None, Until::TurnEnds);
         while let Some(event) = events.next().await {
             let event = match event {
@@ -201,22 +228,68 @@ impl Engine {
     /// One attempt at one event. Nothing large is held before it is its turn.
     async fn tell(&self, round: &mut Round<'_>, event: &Event) -> Result<Told, EngineError> {
         let (pushes, held) = (&self.inner.pushes, round.held);
-        let Some(_berth) = pushes.destinations.enter(&held.destination, PATIENCE).await else {
+        let Some(berth) = pushes.destinations.enter(&held.destination, held.tenant.as_uuid(), PATIENCE).await else {
             return Ok(Told::No(Left::Rest(Some(LOOK))));
         };
+        // It may have waited long.
+        if !self.may_have_told(&round.tenant, &held.caller).await? {
+            return self.end_push(round, event, NOT_ALLOWED).await;
+        }
         let task = self.task_at(round, event).await?;
-        let Some(notice) = pushes.encode.get().and_then(|encode| encode(held.dialect, &task, event)) else {
+        let to_tell = ToTell {
+            dialect: held.dialect,
+            tenant: &round.tenant.slug,
+            task: &task,
+            event,
+            most_bytes: pushes.times.body_bytes,
+        };
+        let Some(notice) = pushes.encode.get().and_then(|encode| encode(&to_tell)) else {
             return Ok(Told::Yes);
         };
         drop(task);
         let letter = Letter::new(held.task, &held.id, event.seq, notice);
+        match berth.admit(letter.bytes()) {
+            Admission::Send => {}
+            Admission::Later(pause) => return Ok(Told::No(Left::Rest(Some(pause)))),
+            Admission::Refused => return self.end_push(round, event, UNVERIFIED).await,
+        }
         let request = letter.request(&round.receiver, &pushes.signer, held.tenant, pushes.times.timeout);
         let began = Instant::now();
-        let answer = pushes.egress.send(request, &HostGrants::any(), round.slug.as_str()).await;
+        let answer = pushes.egress.send(request, &HostGrants::any(), round.tenant.slug.as_str()).await;
         if matches!(answer, Err(EgressError::Busy)) {
             return Ok(Told::No(Left::Rest(Some(LOOK))));
         }
-        self.record(round, &letter, Heard::of(answer), began.elapsed()).await
+        let heard = Heard::of(answer);
+        if heard.is_accepted() {
+            berth.accepted();
+        }
+        drop(berth);
+        self.record(round, &letter, heard, began.elapsed()).await
+    }
+
+    /// Ends a configuration without an attempt at its next event.
+    async fn end_push(&self, round: &Round<'_>, event: &Event, why: &str) -> Result<Told, EngineError> {
+        let held = round.held;
+        let attempt = PushAttempt {
+            message: message_id(held.task, &held.id, event.seq),
+            seq: event.seq,
+            number: round.tries,
+            became: PushBecame::Dead,
+            status: None,
+            fault: Some(why.to_owned()),
+            took: Duration::ZERO,
+        };
+        metrics::counter!("pleat_push_deliveries_total", "outcome" => attempt.became.as_str()).increment(1);
+        tracing::info!(tenant.id = %round.tenant.slug, task.id = %held.task, why, "a push configuration has ended");
+        self.inner.store.push_tried(held, &attempt).await?;
+        Ok(Told::No(Left::Nothing))
+    }
+
+    /// Whether a caller who set a configuration still may: its key is not revoked or expired, its issuer of tokens is
+    /// still configured.
+    async fn may_have_told(&self, tenant: &Tenant, caller: &Caller) -> Result<bool, EngineError> {
+        let principal = self.principal_behind(tenant, caller).await?;
+        Ok(principal.is_some_and(|principal| authorize(&principal, Action::UsePush, EngineError::TaskNotFound).is_ok()))
     }
 
     async fn record(
@@ -232,7 +305,7 @@ impl Engine {
         metrics::histogram!("pleat_push_seconds").record(took.as_secs_f64());
         let held = round.held;
         if became == PushBecame::Dead {
-            tracing::warn!(tenant.id = %round.slug, task.id = %held.task, attempts = number, "a receiver is given up");
+            tracing::warn!(tenant.id = %round.tenant.slug, task.id = %held.task, attempts = number, "a receiver is given up");
         }
         let Heard { status, fault, .. } = heard;
         let attempt = PushAttempt { message: letter.id, seq: letter.seq, number, became, status, fault, took };
@@ -263,7 +336,7 @@ impl Engine {
 struct Round<'a> {
     held: &'a HeldPush,
     receiver: Receiver,
-    slug: TenantSlug,
+    tenant: Tenant,
     /// In vain, of the event at hand.
     tries: u32,
     header: Option<Task>,
@@ -272,51 +345,6 @@ struct Round<'a> {
 enum Told {
     Yes,
     No(Left),
-}
-/// What came of one request.
-struct Heard {
-    status: Option<u16>,
-    fault: Option<String>,
-    /// The receiver wants nothing any more.
-    gone: bool,
-    /// Not before this.
-    pause: Duration,
-}
-
-impl Heard {
-    fn of(answer: Result<OutboundResponse, EgressError>) -> Self {
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(error) => {
-                return Self { status: None, fault: Some(error.to_string()), gone: false, pause: Duration::ZERO };
-            }
-        };
-        let status = answer.status;
-        let fault = match status {
-            200..=299 => None,
-            300..=399 => Some(format!("the receiver answered {status}; redirects are not followed")),
-            _ => Some(format!("the receiver answered {status}")),
-        };
-        let wish = answer.headers.iter().find(|(name, _)| name == "retry-after");
-        let wish = wish.and_then(|(_, value)| std::str::from_utf8(value).ok()?.trim().parse().ok());
-        let pause = Duration::from_secs(wish.unwrap_or(0)).min(LONGEST);
-        Self { status: Some(status), fault, gone: status == 410, pause }
-    }
-
-    fn becomes(&self, number: u32, times: &PushTimes) -> PushBecame {
-        match self.fault {
-            None => PushBecame::Delivered,
-            Some(_) if self.gone || number >= times.attempts => PushBecame::Dead,
-            Some(_) => PushBecame::Retrying(pause_after(number, times.first_pause).max(self.pause)),
-        }
-    }
-}
-
-/// Four times as long each time, and a quarter more or less, so that receivers that failed together are not asked
-/// together.
-fn pause_after(number: u32, first: Duration) -> Duration {
-    let even = first.saturating_mul(4_u32.saturating_pow(number.saturating_sub(1))).min(LONGEST);
-    even.mul_f64(rand::random_range(0.75..1.25))
 }
 
 /// The task as it was when this happened, as far as its receiver is concerned: artifacts come with the end of a turn.

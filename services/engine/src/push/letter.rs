@@ -28,13 +28,11 @@ pub(super) struct Letter {
 
 impl Letter {
     pub(super) fn new(task: TaskId, push: &str, seq: u32, notice: Notice) -> Self {
-        let mut hasher = Sha256::new();
-        hasher.update(task.as_uuid().as_bytes());
-        hasher.update(seq.to_be_bytes());
-        hasher.update(push.as_bytes());
-        let digest: [u8; 32] = hasher.finalize().into();
-        let id = Uuid::from_slice(digest.get(..16).unwrap_or_default()).unwrap_or_default();
-        Self { id, seq, notice }
+        Self { id: message_id(task, push, seq), seq, notice }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.notice.body.len()
     }
 
     /// Signed for this moment: a receiver refuses what is too old.
@@ -71,6 +69,16 @@ impl Letter {
             head_only: true,
         }
     }
+}
+
+/// The same at every attempt at one event.
+pub(super) fn message_id(task: TaskId, push: &str, seq: u32) -> Uuid {
+    let mut hasher = Sha256::new();
+    hasher.update(task.as_uuid().as_bytes());
+    hasher.update(seq.to_be_bytes());
+    hasher.update(push.as_bytes());
+    let digest: [u8; 32] = hasher.finalize().into();
+    Uuid::from_slice(digest.get(..16).unwrap_or_default()).unwrap_or_default()
 }
 
 /// As receivers and the delivery log have it.

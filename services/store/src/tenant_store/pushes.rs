@@ -38,6 +38,8 @@ pub struct PushRow {
     /// `None`: there is nothing left to do.
     pub next_at: Option<OffsetDateTime>,
     pub dead: bool,
+    /// Why it is.
+    pub ended: Option<String>,
 }
 
 /// What became of one event for one receiver.
@@ -81,7 +83,7 @@ pub struct PushFilter {
 }
 
 const COLUMNS: &str =
-    "task_id, id, caller, dialect, destination, sealed, created_at, delivered, attempts, next_at, dead";
+    "task_id, id, caller, dialect, destination, sealed, created_at, delivered, attempts, next_at, dead, ended";
 
 impl TenantStore {
     /// Takes the place of one with the same id, whoever looks after that.
@@ -98,7 +100,7 @@ impl TenantStore {
              WHERE (SELECT count(*) FROM push_configs WHERE task_id = $2 AND id <> $3) < $9
              ON CONFLICT (task_id, id) DO UPDATE SET caller = excluded.caller, dialect = excluded.dialect,
                  destination = excluded.destination, sealed = excluded.sealed, delivered = excluded.delivered,
-                 attempts = 0, next_at = now(), dead = false, holder = NULL",
+                 attempts = 0, next_at = now(), dead = false, ended = NULL, holder = NULL",
         )
         .bind(self.tenant.as_uuid())
         .bind(task.as_uuid())
@@ -145,7 +147,7 @@ impl TenantStore {
 
     /// Goes on where it was given up, at once. `false`: there is none.
     pub async fn retry_push(&self, task: TaskId, id: &str) -> Result<bool, StoreError> {
-        let statement = "UPDATE push_configs SET dead = false, attempts = 0, next_at = now()
+        let statement = "UPDATE push_configs SET dead = false, ended = NULL, attempts = 0, next_at = now()
              WHERE tenant_id = $1 AND task_id = $2 AND id = $3";
         self.change_push(statement, task, id).await
     }
@@ -221,6 +223,7 @@ struct StoredPush {
     attempts: i32,
     next_at: Option<OffsetDateTime>,
     dead: bool,
+    ended: Option<String>,
 }
 
 impl StoredPush {
@@ -237,6 +240,7 @@ impl StoredPush {
             attempts: self.attempts.unsigned_abs(),
             next_at: self.next_at,
             dead: self.dead,
+            ended: self.ended,
         })
     }
 }

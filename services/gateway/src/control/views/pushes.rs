@@ -25,6 +25,9 @@ pub(crate) struct PushView {
     /// When it is tried again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_at: Option<String>,
+    /// Why it is dead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended: Option<String>,
     pub(crate) created_at: String,
 }
 
@@ -46,6 +49,7 @@ impl From<PushRow> for PushView {
             delivered: row.delivered,
             attempts: row.attempts,
             next_at: row.next_at.filter(|_| state == "retrying").map(timestamp::format),
+            ended: row.ended,
             created_at: timestamp::format(row.created_at),
         }
     }
