@@ -12,7 +12,7 @@ use pleat_domain::{Plans, Scope, Scopes, Tenant, TenantSlug};
 use pleat_engine::{Engine, EngineConfig, MasterKey};
 use pleat_gateway::server::Server;
 use pleat_gateway::{App, GatewayConfig};
-use pleat_runtime::{Runtime, RuntimeConfig};
+use pleat_runtime::{CodeKey, Runtime, RuntimeConfig};
 use pleat_store::embedded::{Database, EmbeddedConfig};
 use pleat_store::{Store, StoreConfig};
 use tempfile::TempDir;
@@ -155,7 +155,7 @@ impl Platform {
 /// The compiler is this very program.
 pub fn runtime_config(data_dir: &Path) -> anyhow::Result<RuntimeConfig> {
     let compiler = vec![std::env::current_exe()?.into_os_string(), OsString::from("__compile")];
-    Ok(RuntimeConfig::new(data_dir, compiler))
+    Ok(RuntimeConfig::new(data_dir, compiler, CodeKey::from_bytes([0; 32])))
 }
 
 /// The smallest Rust function: gives back its input.

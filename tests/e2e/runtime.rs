@@ -9,6 +9,7 @@ mod limits;
 mod memory;
 mod reaching;
 mod results;
+mod sandbox;
 mod speaking;
 
 use std::sync::{Arc, Mutex};

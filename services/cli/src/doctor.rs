@@ -76,7 +76,7 @@ pub async fn run(config: &Config, output: &Output) -> anyhow::Result<()> {
     let mut findings = vec![configuration(config), machine::master_key(&data_dir)];
     findings.extend(database::look(settings, &data_dir).await);
     findings.extend(machine::look(settings, &data_dir));
-    findings.push(sandbox::compiles(&data_dir).await);
+    findings.extend(sandbox::look(&data_dir, settings.runtime.sandbox).await);
     show(&findings, output)?;
     let failed = findings.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
     if failed > 0 {

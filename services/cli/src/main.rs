@@ -7,6 +7,7 @@ mod arguments;
 mod child;
 mod client;
 mod commands;
+mod compiler_sandbox;
 mod config;
 mod dev;
 mod dev_file;

@@ -9,12 +9,13 @@ use anyhow::Context as _;
 use pleat_engine::{Engine, EngineConfig, EngineError};
 use pleat_gateway::App;
 use pleat_gateway::server::Server;
-use pleat_runtime::Runtime;
+use pleat_runtime::{Runtime, forbid_dumps};
 use pleat_store::embedded::{Database, EmbeddedConfig};
 use pleat_store::{Store, master_key_check};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::compiler_sandbox;
 use crate::config::Settings;
 use crate::problem::Problem;
 use crate::signals::Signals;
@@ -79,8 +80,11 @@ impl Node {
             return Err(refused(EngineError::WrongMasterKey));
         }
         let compiler = vec![std::env::current_exe()?.into_os_string(), OsString::from("__compile")];
-        let runtime =
-            Runtime::start(settings.runtime(data_dir, compiler)).context("the runtime could not be started")?;
+        let runtime = settings.runtime(data_dir, compiler, config.master_key.code_key());
+        let runtime = Runtime::start(runtime).context("the runtime could not be started")?;
+        // Not earlier: the instance pool opens a file of /proc that is closed to a process which cannot be dumped.
+        forbid_dumps().context("core dumps could not be turned off")?;
+        compiler_sandbox::announce(&runtime, settings.runtime.sandbox).await?;
         let store = Store::open(settings.store(database.url())).await.context("the store could not be opened")?;
         let engine = Engine::new(store, runtime, settings.engine(config))
             .context("the settings for outbound requests cannot be used")?;

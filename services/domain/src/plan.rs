@@ -99,6 +99,8 @@ pub struct Plan {
     pub functions: Amount,
     /// The sources of all their versions together.
     pub source_bytes: Amount,
+    /// The compiled code of the active versions together.
+    pub compiled_bytes: Amount,
     /// The most that the tenant may hold of a node's instance slots.
     pub slot_percent: u8,
     /// What the tenant's calls may hold of a node's memory.
@@ -116,6 +118,7 @@ impl Plan {
         stored_bytes_per_day: Amount::Most(10 * 1024 * MIB as u64),
         functions: Amount::Most(500),
         source_bytes: Amount::Most(1024 * MIB as u64),
+        compiled_bytes: Amount::Most(1024 * MIB as u64),
         slot_percent: 50,
         memory_bytes: Amount::Most(1024 * MIB as u64),
     };
@@ -131,6 +134,7 @@ impl Plan {
         stored_bytes_per_day: Amount::Most(256 * MIB as u64),
         functions: Amount::Most(20),
         source_bytes: Amount::Most(64 * MIB as u64),
+        compiled_bytes: Amount::Most(128 * MIB as u64),
         slot_percent: 10,
         memory_bytes: Amount::Most(256 * MIB as u64),
     };
@@ -145,6 +149,7 @@ impl Plan {
         stored_bytes_per_day: Amount::UNLIMITED,
         functions: Amount::UNLIMITED,
         source_bytes: Amount::UNLIMITED,
+        compiled_bytes: Amount::UNLIMITED,
         slot_percent: 100,
         memory_bytes: Amount::UNLIMITED,
     };

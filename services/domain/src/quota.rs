@@ -26,6 +26,7 @@ pub enum Limit {
     SourceBytes,
     /// What calls hold of a node's memory.
     Memory,
+    CompiledBytes,
     /// Open sessions of the Model Context Protocol.
     Sessions,
 }
@@ -48,6 +49,7 @@ impl Limit {
             Self::Functions => "functions",
             Self::SourceBytes => "source_bytes",
             Self::Memory => "memory_bytes",
+            Self::CompiledBytes => "compiled_bytes",
             Self::Sessions => "sessions",
         }
     }
@@ -70,6 +72,9 @@ impl Limit {
             Self::Functions => format!("this tenant may have {most} functions"),
             Self::SourceBytes => format!("this tenant's functions may have {most} bytes of source in all"),
             Self::Memory => format!("this tenant's calls may hold {most} bytes of memory on one node"),
+            Self::CompiledBytes => {
+                format!("this tenant's active functions may have {most} bytes of compiled code in all")
+            }
             Self::Sessions => format!("this tenant may have {most} sessions open at once"),
         }
     }

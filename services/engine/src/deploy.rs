@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use pleat_domain::{Bundle, Caller, Grants, Manifest, Principal, SkillName, Tenant, VersionHash, Visibility};
+use pleat_domain::{Bundle, Caller, Grants, Manifest, Plan, Principal, SkillName, Tenant, VersionHash, Visibility};
 use pleat_policy::Action;
-use pleat_runtime::{Language, Source, VersionRef};
+use pleat_runtime::{Language, Prepared, Source, VersionRef};
 use pleat_store::{NewVersion, Room, VersionRow};
 
 use crate::catalog::Skill;
@@ -84,9 +84,26 @@ impl Engine {
     }
 
     async fn install(&self, tenant: &Arc<Tenant>, by: &Caller, upload: Upload) -> Result<DeployReport, EngineError> {
-        let started = Instant::now();
         let source = source_of(&upload)?;
-        let hash = self.inner.runtime.prepare(&source, party(tenant.id)).await?;
+        let started = Instant::now();
+        let prepared = self.inner.runtime.prepare(&source, party(tenant.id)).await?;
+        let installed = self.install_prepared(tenant, by, upload, source, prepared, started).await;
+        if installed.is_err() && prepared.is_new {
+            self.inner.runtime.discard(prepared.hash, party(tenant.id)).await;
+        }
+        installed
+    }
+
+    async fn install_prepared(
+        &self,
+        tenant: &Arc<Tenant>,
+        by: &Caller,
+        upload: Upload,
+        source: Source,
+        prepared: Prepared,
+        started: Instant,
+    ) -> Result<DeployReport, EngineError> {
+        let hash = prepared.hash;
         let code = VersionRef { hash, language: source.language, file_name: source.file_name.clone() };
         let described = self.inner.runtime.describe(&code, party(tenant.id)).await;
         let described = described.map_err(|failure| EngineError::Describe(Box::new(failure)))?;
@@ -113,12 +130,12 @@ impl Engine {
             language: source.language.as_str().to_owned(),
             file_name: source.file_name,
             size: i32::try_from(upload.bytes.len()).unwrap_or(i32::MAX),
+            compiled_bytes: prepared.compiled_bytes,
             manifest: pleat_domain::json::raw(&manifest),
             grants: granted.clone(),
             created_by: by.to_string(),
         };
-        let plan = self.plan_of(tenant);
-        let room = Room { functions: plan.functions.most(), source_bytes: plan.source_bytes.most() };
+        let room = room_of(&self.plan_of(tenant));
         let deployed = self.tenant_store(tenant).deploy(version, &upload.bytes, room).await?;
         if deployed.created {
             self.count_upload(tenant, by, &name, upload.bytes.len());
@@ -223,6 +240,15 @@ impl Engine {
         let deleted = self.tenant_store(tenant).delete_function(&name).await?;
         self.inner.catalogs.forget(tenant.id);
         if deleted { Ok(self.strained_pipelines(tenant, &name).await) } else { Err(unknown(&name)) }
+    }
+}
+
+/// What a plan allows to be deployed.
+pub(crate) fn room_of(plan: &Plan) -> Room {
+    Room {
+        functions: plan.functions.most(),
+        source_bytes: plan.source_bytes.most(),
+        compiled_bytes: plan.compiled_bytes.most(),
     }
 }
 

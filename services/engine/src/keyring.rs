@@ -9,6 +9,7 @@ pub(crate) use signing::SigningKey;
 pub(crate) use vault::Vault;
 
 use hmac::{Hmac, KeyInit, Mac};
+use pleat_runtime::CodeKey;
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
@@ -33,6 +34,11 @@ impl MasterKey {
 
     pub fn to_hex(&self) -> String {
         hex::encode(self.0)
+    }
+
+    /// The key for MACs of compiled code on disk.
+    pub fn code_key(&self) -> CodeKey {
+        CodeKey::from_bytes(mac(&keyed(&self.0), b"pleat/compiled-code/v1"))
     }
 
     /// Whether a database that keeps this was set up with this key.

@@ -27,12 +27,12 @@ impl Engine {
     /// Compiled without being loaded, when nothing else is to be compiled. `false`: it was there.
     pub(crate) async fn renew(&self, tenant: TenantId, version: &VersionRef) -> Result<bool, EngineError> {
         let runtime = &self.inner.runtime;
-        match runtime.renew(version).await {
+        match runtime.renew(version, party(tenant)).await {
             Err(error) if error.lacks_source() => {}
             other => return Ok(other?),
         }
         self.fetch_source(tenant, version).await?;
-        Ok(runtime.renew(version).await?)
+        Ok(runtime.renew(version, party(tenant)).await?)
     }
 
     async fn fetch_source(&self, tenant: TenantId, version: &VersionRef) -> Result<(), EngineError> {

@@ -3,9 +3,10 @@
 use pleat_domain::{PipelineState, Principal, SkillName, Tenant, Visibility};
 use pleat_pipelines::{Checked, Definition, Fault};
 use pleat_policy::Action;
-use pleat_store::{NewPipeline, PipelineDeployed, PipelineRow, PipelineVersion, Room};
+use pleat_store::{NewPipeline, PipelineDeployed, PipelineRow, PipelineVersion};
 
 use crate::catalog::{Catalog, Target, pipeline_tool};
+use crate::deploy::room_of;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 
@@ -70,8 +71,7 @@ impl Engine {
             created_by: principal.caller().as_str().to_owned(),
             source: upload.text,
         };
-        let plan = self.plan_of(tenant);
-        let room = Room { functions: plan.functions.most(), source_bytes: plan.source_bytes.most() };
+        let room = room_of(&self.plan_of(tenant));
         let size = new.source.len();
         let deployed = self.tenant_store(tenant).deploy_pipeline(new, room).await?;
         let skill = SkillName::pipeline(&name);

@@ -10,6 +10,7 @@ use pleat_runtime::VersionRef;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::load::party;
 
 impl Engine {
     /// Begins in the background, and ends when all is there or the node stops.
@@ -42,6 +43,13 @@ impl Engine {
         tracing::info!(versions = total, "compiling versions again for this engine, in the background");
         let mut failed = 0_u32;
         for (done, (tenant, version)) in missing.iter().enumerate() {
+            if !runtime.has_room_for_code() {
+                tracing::info!(
+                    left = total - done,
+                    "the rest is compiled when it is called: compiled code has no room"
+                );
+                break;
+            }
             metrics::gauge!("pleat_recompile_pending").set((total - done) as f64);
             let result = match self.renew(*tenant, version).await {
                 // A call came first.
@@ -68,7 +76,7 @@ impl Engine {
                 // A language that is no longer known is reported when the function is called.
                 let Ok(language) = row.language.parse() else { continue };
                 let version = VersionRef { hash: row.hash, language, file_name: row.file_name };
-                if !self.inner.runtime.has_code(&version) {
+                if !self.inner.runtime.has_code(&version, party(tenant.id)) {
                     missing.push((tenant.id, version));
                 }
             }

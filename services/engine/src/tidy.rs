@@ -8,6 +8,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
+use crate::load::party;
 
 const FIRST: Duration = Duration::from_secs(600);
 const PERIOD: Duration = Duration::from_secs(60 * 60);
@@ -18,6 +19,7 @@ impl Engine {
     /// Removes files that are older than `age`; gives how many.
     pub async fn tidy(&self, age: Duration) -> Result<usize, EngineError> {
         let known = self.inner.store.known_versions().await?;
+        let known = known.into_iter().map(|(tenant, version)| (party(tenant), version)).collect();
         Ok(self.inner.runtime.forget_unknown(known, age).await?)
     }
 }

@@ -104,6 +104,7 @@ fn describe() {
         ("pleat_http_requests_total", "Requests answered, by door and class of status"),
         ("pleat_invocations_total", "Turns of tasks that ended, by door and outcome"),
         ("pleat_task_changes_total", "Changes of tasks, by the state they went to"),
+        ("pleat_code_evictions_total", "Compiled functions removed from disk to stay within the budget"),
         ("pleat_recompiled_total", "Versions compiled again in the background, by result"),
         ("pleat_memory_refusals_total", "Memory that calls were refused, by the budget that had no room"),
         ("pleat_connections_refused_total", "Connections closed at once, by the limit that was reached"),
@@ -130,6 +131,7 @@ fn describe() {
         ("pleat_writer_queued_bytes", "Their payload"),
         ("pleat_database_connections", "Connections of the pool for reads, by state"),
         ("pleat_compile_waiting", "Compilations that wait for their turn"),
+        ("pleat_code_cache_bytes", "Compiled code on disk"),
         ("pleat_recompile_pending", "Versions that wait to be compiled again in the background"),
     ];
     let histograms = [

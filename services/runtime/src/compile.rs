@@ -2,6 +2,7 @@
 //! hostile input while it compiles (63 kB of nested blocks can cost 800 MB).
 
 pub(crate) mod child;
+pub(crate) mod descriptors;
 mod line;
 mod prepass;
 mod protocol;
@@ -9,12 +10,12 @@ mod spent;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::{OnceCell, Semaphore};
@@ -22,16 +23,21 @@ use tokio::sync::{OnceCell, Semaphore};
 use self::line::Line;
 use self::protocol::{Fault, Job, Kept, Own, Request};
 use self::spent::{Metered, Spent};
+use crate::artefacts::CodeFiles;
 use crate::config::CompileLimits;
-use crate::error::PrepareError;
+use crate::error::{PrepareError, RuntimeError};
 use crate::gate::Party;
 use crate::guests::all_but_one;
+use crate::sandbox::{SandboxMode, SandboxReport};
+use crate::snapshot::{Functions, Instrumented, KeptFile, SnapshotError, Stripper};
 use crate::source::{Language, Source};
 use crate::text;
 
 /// The largest answer that is read: code is about three times as large as the component it came from.
 const ANSWER: u64 = 512 << 20;
 const COMPLAINTS: u64 = 16 << 10;
+/// How many threads the compiler's pool has; the only variable that a child is given.
+pub(crate) const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
 
 /// For whom something is compiled, and so how it stands to the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,23 +62,30 @@ pub(crate) struct Compiler {
     /// What nobody waits for must not hold a place that somebody does.
     background: Semaphore,
     spent: Spent,
-    cache_dir: PathBuf,
+    sandbox: SandboxMode,
+    code: Arc<CodeFiles>,
     /// Where the script engine is kept compiled, once it is.
-    script_engine: OnceCell<PathBuf>,
+    script_engine: OnceCell<KeptFile>,
     /// Its functions, once they are; scripts do not wait for them.
-    functions: OnceCell<PathBuf>,
-    types: OnceCell<PathBuf>,
+    functions: OnceCell<KeptFile>,
+    types: OnceCell<KeptFile>,
 }
 
 impl Compiler {
-    pub(crate) fn new(command: Vec<OsString>, limits: CompileLimits, cache_dir: &Path) -> Self {
+    pub(crate) fn new(
+        command: Vec<OsString>,
+        limits: CompileLimits,
+        sandbox: SandboxMode,
+        code: Arc<CodeFiles>,
+    ) -> Self {
         Self {
             command,
             limits,
+            sandbox,
+            code,
             line: Line::new(&limits),
             background: Semaphore::new(1),
             spent: Spent::default(),
-            cache_dir: cache_dir.to_owned(),
             script_engine: OnceCell::new(),
             functions: OnceCell::new(),
             types: OnceCell::new(),
@@ -94,12 +107,12 @@ impl Compiler {
         let language = source.language;
         let mut kept = Kept::default();
         if language.is_script() {
-            kept.script_engine = Some(self.script_engine().await?.to_owned());
+            kept.script_engine = Some(self.script_engine().await?.clone());
             kept.functions = self.functions.get().cloned();
         }
         // A bundle may have TypeScript in it.
         if matches!(language, Language::TypeScript | Language::Bundle) {
-            kept.types = Some(self.types().await?.to_owned());
+            kept.types = Some(self.types().await?.clone());
         }
         let file_name = source.file_name.clone();
         self.run(Job::Compile { language, file_name, kept }, &source.bytes, purpose).await
@@ -109,22 +122,46 @@ impl Compiler {
     pub(crate) async fn warm_up(&self) -> Result<(), PrepareError> {
         self.script_engine().await?;
         self.quiet().await;
-        self.functions.get_or_try_init(|| self.kept(Own::Functions, Purpose::Background)).await.map(drop)
+        let kept = Kept { script_engine: Some(self.script_engine().await?.clone()), ..Kept::default() };
+        self.functions.get_or_try_init(|| self.kept(Own::Functions, kept, Purpose::Background)).await.map(drop)
+    }
+
+    /// Starts a child that tries to leave its sandbox.
+    pub(crate) async fn self_test(&self) -> Result<SandboxReport, PrepareError> {
+        let report = self.attempt(Job::SelfTest, &[], Purpose::Own).await?;
+        serde_json::from_slice(&report).map_err(|error| broken(&format!("its report cannot be read: {error}")))
     }
 
     /// The compiled script engine, made by a child of its own that is given nothing of a tenant's.
-    async fn script_engine(&self) -> Result<&Path, PrepareError> {
-        self.script_engine.get_or_try_init(|| self.kept(Own::ScriptEngine, Purpose::Own)).await.map(PathBuf::as_path)
+    async fn script_engine(&self) -> Result<&KeptFile, PrepareError> {
+        self.script_engine.get_or_try_init(|| self.kept(Own::ScriptEngine, Kept::default(), Purpose::Own)).await
     }
 
     /// The same for what reads TypeScript.
-    async fn types(&self) -> Result<&Path, PrepareError> {
-        self.types.get_or_try_init(|| self.kept(Own::Types, Purpose::Own)).await.map(PathBuf::as_path)
+    async fn types(&self) -> Result<&KeptFile, PrepareError> {
+        self.types.get_or_try_init(|| self.kept(Own::Types, Kept::default(), Purpose::Own)).await
     }
 
-    async fn kept(&self, what: Own, purpose: Purpose) -> Result<PathBuf, PrepareError> {
-        let path = self.run(Job::Keep { what, cache_dir: self.cache_dir.clone() }, &[], purpose).await?;
-        Ok(PathBuf::from(OsString::from_vec(path)))
+    /// From the cache, where its MAC is right, or compiled.
+    async fn kept(&self, what: Own, kept: Kept, purpose: Purpose) -> Result<KeptFile, PrepareError> {
+        let code = Arc::clone(&self.code);
+        let (name, found) = blocking(move || {
+            let name = what.file_name()?;
+            let found = code.digest(&name).map(|digest| KeptFile { path: code.path(&name), digest });
+            Ok::<_, SnapshotError>((name, found))
+        })
+        .await?
+        .map_err(|error| broken(&error.to_string()))?;
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let made = self.run(Job::Keep { what, kept }, &[], purpose).await?;
+        let code = Arc::clone(&self.code);
+        let written = blocking(move || {
+            code.write(&name, &made)?;
+            Ok(KeptFile { path: code.path(&name), digest: hex::encode(Sha256::digest(&made)) })
+        });
+        written.await?.map_err(|error: std::io::Error| broken(&format!("compiled code cannot be kept: {error}")))
     }
 
     /// Returns when nothing is being compiled. A compilation that somebody waits for may still begin at once.
@@ -166,7 +203,7 @@ impl Compiler {
         if purpose == Purpose::Background {
             give_way(&child, self.limits.background_nice);
         }
-        let request = Request::new(job, bytes.len(), &self.limits);
+        let request = Request::new(job, bytes.len(), &self.limits, self.sandbox);
         let mut metered = Metered::new(child, payer);
         let Ok(answer) = tokio::time::timeout(patience, converse(&mut metered, &request, bytes)).await else {
             metered.kill().await;
@@ -181,8 +218,7 @@ impl Compiler {
             .args(arguments)
             // Nothing of ours, no key and no address, is within reach of what compiles tenants' code.
             .env_clear()
-            // Of the compiler's own pool.
-            .env("RAYON_NUM_THREADS", threads.to_string())
+            .env(THREADS_VARIABLE, threads.to_string())
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -191,6 +227,22 @@ impl Compiler {
             .spawn()
             .map_err(|error| broken(&format!("it cannot be started: {error}")))
     }
+}
+
+impl Own {
+    fn file_name(self) -> Result<String, SnapshotError> {
+        match self {
+            Self::ScriptEngine => Instrumented::file_name(),
+            Self::Functions => Functions::file_name(),
+            Self::Types => Stripper::file_name(),
+        }
+    }
+}
+
+/// Files are read and checked off the threads that must not wait.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.map_err(|error| RuntimeError::Threads(std::io::Error::other(error)).into())
 }
 
 /// Where this is not allowed, it runs like any other.
@@ -244,6 +296,7 @@ fn died(status: ExitStatus, complaints: &str) -> PrepareError {
         Some(libc::SIGXCPU) => PrepareError::TimedOut,
         Some(libc::SIGKILL) => PrepareError::OutOfMemory,
         Some(libc::SIGSEGV | libc::SIGBUS) => too_deep(),
+        Some(libc::SIGSYS) => broken("its sandbox stopped it at a system call that no compilation needs"),
         _ if complaints.contains("overflowed its stack") => too_deep(),
         _ => {
             // For the log of whoever runs the platform: a `Child` error is never shown to a deployer.

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use pleat_domain::limits::MIB;
 
+use crate::artefacts::CodeKey;
+use crate::sandbox::SandboxMode;
+
 #[derive(Debug, Clone)]
 pub struct RuntimeConfig {
     /// `artefacts/` (sources) and `cache/` (precompiled code) are kept below it.
@@ -19,12 +22,20 @@ pub struct RuntimeConfig {
     pub compile: CompileLimits,
     /// What all calls together may hold: instances and what the platform keeps for them.
     pub memory_bytes: usize,
+    pub sandbox: SandboxMode,
+    /// Compiled code carries a MAC with this key; derived from the installation's master key.
+    pub code_key: CodeKey,
+    /// Whether tenants share the compiled code of the same source. It lets a tenant learn that another one has deployed
+    /// it, so only for tests, which compile the same few functions for many tenants.
+    pub share_code: bool,
+    /// The most bytes that compiled code may have on disk; beyond it, what was used longest ago is removed.
+    pub code_cache_bytes: u64,
     /// Functions kept loaded. One costs 60 to 140 KiB of private memory; the code itself is reclaimable.
     pub loaded: u64,
 }
 
 impl RuntimeConfig {
-    pub fn new(data_dir: impl Into<PathBuf>, compiler: Vec<OsString>) -> Self {
+    pub fn new(data_dir: impl Into<PathBuf>, compiler: Vec<OsString>, code_key: CodeKey) -> Self {
         Self {
             data_dir: data_dir.into(),
             compiler,
@@ -32,6 +43,10 @@ impl RuntimeConfig {
             workers: std::thread::available_parallelism().map_or(2, usize::from),
             compile: CompileLimits::default(),
             memory_bytes: 3_072 * MIB,
+            sandbox: SandboxMode::default(),
+            code_key,
+            share_code: false,
+            code_cache_bytes: 2048 * MIB as u64,
             loaded: 2_000,
         }
     }

@@ -1,7 +1,8 @@
 //! A loaded function: precompiled code, mapped from its file and linked, ready to be instantiated.
 
 use std::fmt;
-use std::path::Path;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 
 use pleat_bindings::FunctionPre;
 use pleat_domain::VersionHash;
@@ -15,6 +16,7 @@ const WASM_PAGE: usize = 64 << 10;
 
 pub struct Function {
     hash: VersionHash,
+    compiled_bytes: u64,
     memories: u32,
     initial_bytes: usize,
     pub(crate) pre: FunctionPre<State>,
@@ -35,15 +37,21 @@ impl Function {
         self.initial_bytes
     }
 
-    /// Maps `path` and links it. The error says what the component lacks or wants too much of.
-    pub(crate) fn load(linker: &Linker<State>, hash: VersionHash, path: &Path) -> wasmtime::Result<Self> {
-        let component = map(linker.engine(), path)?;
+    /// The size of its compiled code on disk.
+    pub const fn compiled_bytes(&self) -> u64 {
+        self.compiled_bytes
+    }
+
+    /// Maps `code`, whose MAC was checked, and links it. The error says what the component lacks or wants too much of.
+    pub(crate) fn load(linker: &Linker<State>, hash: VersionHash, code: &File) -> wasmtime::Result<Self> {
+        let component = map(linker.engine(), code)?;
         let needed = component.resources_required();
         let memories = needed.as_ref().map_or(machine::MEMORIES, |needed| needed.num_memories);
         let pages = needed.and_then(|needed| needed.max_initial_memory_size).unwrap_or(0);
         let initial_bytes = usize::try_from(pages).unwrap_or(0).saturating_mul(WASM_PAGE);
         let pre = FunctionPre::new(linker.instantiate_pre(&component)?)?;
-        Ok(Self { hash, memories: memories.max(1), initial_bytes, pre })
+        let compiled_bytes = code.metadata()?.len();
+        Ok(Self { hash, compiled_bytes, memories: memories.max(1), initial_bytes, pre })
     }
 }
 
@@ -53,11 +61,13 @@ impl fmt::Debug for Function {
     }
 }
 
-fn map(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
+fn map(engine: &Engine, code: &File) -> wasmtime::Result<Component> {
+    // The open file itself: by name it could be another one by now.
+    let path = format!("/dev/fd/{}", code.as_raw_fd());
     #[expect(
         unsafe_code,
         reason = "the file is native code that our own compile child made; it lies in a directory that only this user \
-                  can write, its digest was checked just now, and it is replaced by rename, never written in place"
+                  can write, its MAC was checked just now, and it is replaced by rename, never written in place"
     )]
     unsafe {
         Component::deserialize_file(engine, path)

@@ -22,6 +22,7 @@ mod meter;
 mod outcome;
 mod pace;
 mod runtime;
+mod sandbox;
 mod snapshot;
 mod source;
 mod state;
@@ -30,6 +31,7 @@ mod swap;
 mod text;
 mod traffic;
 
+pub use artefacts::CodeKey;
 pub use call::{Call, CallReport, Entry, GuestContext, Stop};
 pub use compile::child::compile_child_main;
 pub use config::{CompileLimits, PoolSize, RuntimeConfig};
@@ -42,6 +44,7 @@ pub use host_calls::{
 };
 pub use memory::{CallMemory, MemoryBudget, MemoryCharge, MemoryScope, MemoryUse, TenantMemory};
 pub use outcome::Outcome;
-pub use runtime::{Occupancy, Runtime};
+pub use runtime::{Occupancy, Prepared, Runtime};
+pub use sandbox::{Attempt, SandboxMode, SandboxReport, forbid_dumps};
 pub use source::{Language, Source, VersionRef};
 pub use swap::is_possible as swap_is_possible;

@@ -26,6 +26,7 @@ use crate::machine;
 use crate::memory::MemoryBudget;
 use crate::outcome::Outcome;
 use crate::pace::{self, Lane, Lanes, Left};
+use crate::sandbox::SandboxReport;
 use crate::source::{Source, VersionRef};
 use crate::state::State;
 
@@ -41,10 +42,24 @@ struct Inner {
     lanes: Lanes,
     artefacts: Arc<Artefacts>,
     compiler: Compiler,
-    loaded: Cache<VersionHash, Arc<Function>>,
+    loaded: Cache<CodeId, Arc<Function>>,
+    share_code: bool,
     capacity: usize,
     running: Arc<AtomicUsize>,
     memory: MemoryBudget,
+}
+
+/// Whose code of which version: tenants do not share it.
+type CodeId = (Party, VersionHash);
+
+/// A source that can be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prepared {
+    pub hash: VersionHash,
+    /// The size of its compiled code on disk.
+    pub compiled_bytes: u64,
+    /// Whether it had to be compiled.
+    pub is_new: bool,
 }
 
 /// How full it is.
@@ -68,14 +83,15 @@ impl Runtime {
         let linker = machine::linker(&engine).map_err(RuntimeError::Engine)?;
         let lanes = Lanes::new(config.workers.max(1));
         machine::start_ticker(&engine, lanes.busy()).map_err(RuntimeError::Threads)?;
-        let artefacts = Arc::new(Artefacts::open(&config.data_dir, &machine::compatibility(&engine))?);
+        let artefacts = Arc::new(Artefacts::open(&config, &machine::compatibility(&engine))?);
         let inner = Inner {
             linker,
             guests: Guests::start(config.workers).map_err(RuntimeError::Threads)?,
             lanes,
-            compiler: Compiler::new(config.compiler, config.compile, artefacts.cache_dir()),
+            compiler: Compiler::new(config.compiler, config.compile, config.sandbox, Arc::clone(artefacts.code())),
             artefacts,
             loaded: Cache::new(config.loaded),
+            share_code: config.share_code,
             capacity: config.pool.instances as usize,
             running: Arc::default(),
             memory: MemoryBudget::new(config.memory_bytes),
@@ -85,28 +101,47 @@ impl Runtime {
 
     /// Makes a source callable: compiled, linked and kept. Doing it again for the same source is no work. On failure
     /// nothing is left behind. `party` takes turns with others, and is who pays.
-    pub async fn prepare(&self, source: &Source, party: Party) -> Result<VersionHash, PrepareError> {
+    pub async fn prepare(&self, source: &Source, party: Party) -> Result<Prepared, PrepareError> {
         let (size, most) = (source.bytes.len(), source.language.most_bytes());
         if size > most {
             return Err(PrepareError::TooLarge { size, most });
         }
         let hash = source.hash();
-        if !self.inner.loaded.contains_key(&hash) {
-            let function = self.inner.prepared(source, hash, party).await?;
-            self.inner.loaded.insert(hash, Arc::new(function)).await;
-        }
-        self.inner.artefacts.keep_source(hash, source.bytes.clone()).await?;
-        Ok(hash)
+        let id = self.inner.id(party, hash);
+        let (function, is_new) = match self.inner.loaded.get(&id).await {
+            Some(function) => (function, false),
+            None => {
+                let is_new = !self.has_code(&source.version(), party);
+                let function = Arc::new(self.inner.prepared(source, hash, party).await?);
+                self.inner.loaded.insert(id, Arc::clone(&function)).await;
+                (function, is_new)
+            }
+        };
+        // Also where another tenant has the same source: it would be quicker, and tell.
+        self.inner.artefacts.replace_source(hash, source.bytes.clone()).await?;
+        Ok(Prepared { hash, compiled_bytes: function.compiled_bytes(), is_new })
+    }
+
+    /// Removes what [`Runtime::prepare`] has newly made, for a deploy that came to nothing.
+    pub async fn discard(&self, hash: VersionHash, party: Party) {
+        self.inner.loaded.invalidate(&self.inner.id(party, hash)).await;
+        self.inner.artefacts.discard(party, hash).await;
+    }
+
+    /// Whether there is room for more compiled code without evicting any.
+    pub fn has_room_for_code(&self) -> bool {
+        self.inner.artefacts.has_room()
     }
 
     /// A version that was prepared before. Code that is missing, damaged or of another engine is compiled again from
     /// the kept source, when it is the party's turn.
     pub async fn load(&self, version: &VersionRef, party: Party) -> Result<Arc<Function>, RuntimeError> {
-        if let Some(function) = self.inner.loaded.get(&version.hash).await {
+        let id = self.inner.id(party, version.hash);
+        if let Some(function) = self.inner.loaded.get(&id).await {
             return Ok(function);
         }
         let loading = async { self.inner.reload(version, party).await.map(Arc::new) };
-        Box::pin(self.inner.loaded.try_get_with(version.hash, loading)).await.map_err(RuntimeError::Shared)
+        Box::pin(self.inner.loaded.try_get_with(id, loading)).await.map_err(RuntimeError::Shared)
     }
 
     /// Takes a source that another node has prepared, so that `load` finds it.
@@ -188,36 +223,46 @@ impl Runtime {
         self.inner.compiler.take_spent()
     }
 
-    /// Whether code for this engine is there; whether it is whole is seen when it is loaded.
-    pub fn has_code(&self, version: &VersionRef) -> bool {
-        self.inner.artefacts.has_compiled(version.hash)
+    /// A compile child tries to leave its sandbox; what it found.
+    pub async fn test_sandbox(&self) -> Result<SandboxReport, PrepareError> {
+        self.inner.compiler.self_test().await
+    }
+
+    /// Whether a tenant's code for this engine is there; whether it is whole is seen when it is loaded.
+    pub fn has_code(&self, version: &VersionRef, party: Party) -> bool {
+        let code = self.inner.artefacts.code();
+        code.is_there(&code.name_of(party, version.hash))
     }
 
     /// Compiles a version for this engine if that has not been done, when nothing else is to be compiled, and does not
     /// keep it loaded. `false`: it was there.
-    pub async fn renew(&self, version: &VersionRef) -> Result<bool, RuntimeError> {
-        if self.has_code(version) {
+    pub async fn renew(&self, version: &VersionRef, party: Party) -> Result<bool, RuntimeError> {
+        if self.has_code(version, party) {
             return Ok(false);
         }
         self.inner.compiler.quiet().await;
-        if self.has_code(version) {
+        if self.has_code(version, party) {
             return Ok(false);
         }
-        self.inner.recompiled(version, Purpose::Background).await.map(|_| true)
+        self.inner.recompiled(version, party, Purpose::Background).await.map(|_| true)
     }
 
     /// Removes code that other engines compiled and that was not used for `keep`; gives of how many engines.
     pub async fn forget_old_code(&self, keep: Duration) -> Result<usize, RuntimeError> {
         let artefacts = Arc::clone(&self.inner.artefacts);
-        let path = artefacts.cache_dir().display().to_string();
+        let path = artefacts.code().directory().display().to_string();
         let removed = blocking(move || artefacts.mark_used().and_then(|()| artefacts.forget_old(keep))).await?;
         removed.map_err(|source| RuntimeError::DataDir { path, source })
     }
 
     /// Removes what is kept here of versions that are not among these and older than `age`; gives how many files.
-    pub async fn forget_unknown(&self, known: HashSet<VersionHash>, age: Duration) -> Result<usize, RuntimeError> {
+    pub async fn forget_unknown(
+        &self,
+        known: HashSet<(Party, VersionHash)>,
+        age: Duration,
+    ) -> Result<usize, RuntimeError> {
         let artefacts = Arc::clone(&self.inner.artefacts);
-        let path = artefacts.cache_dir().display().to_string();
+        let path = artefacts.code().directory().display().to_string();
         let removed = blocking(move || artefacts.forget_unknown(&known, age)).await?;
         removed.map_err(|source| RuntimeError::DataDir { path, source })
     }
@@ -248,13 +293,18 @@ impl Runtime {
 }
 
 impl Inner {
+    fn id(&self, party: Party, hash: VersionHash) -> CodeId {
+        (if self.share_code { Party::default() } else { party }, hash)
+    }
+
     async fn prepared(&self, source: &Source, hash: VersionHash, party: Party) -> Result<Function, PrepareError> {
-        if let Some(Ok(function)) = self.cached(hash).await? {
+        if let Some(Ok(function)) = self.cached(hash, party).await? {
             return Ok(function);
         }
         let code = self.compiler.compile(source, Purpose::Deploy(party)).await?;
-        self.keep_and_link(hash, code).await?.map_err(|error| {
-            self.artefacts.forget_compiled(hash);
+        self.keep_and_link(hash, party, code).await?.map_err(|error| {
+            let files = self.artefacts.code();
+            files.remove(&files.name_of(party, hash));
             PrepareError::Invalid {
                 message: format!("the component does not fit the platform: {}", fit_to_read(&error)),
             }
@@ -263,14 +313,14 @@ impl Inner {
 
     async fn reload(&self, version: &VersionRef, party: Party) -> Result<Function, RuntimeError> {
         let hash = version.hash;
-        if let Some(Ok(function)) = self.cached(hash).await? {
+        if let Some(Ok(function)) = self.cached(hash, party).await? {
             return Ok(function);
         }
         tracing::info!(version = ?hash, "compiling a version again from its source");
-        self.recompiled(version, Purpose::Load(party)).await
+        self.recompiled(version, party, Purpose::Load(party)).await
     }
 
-    async fn recompiled(&self, version: &VersionRef, purpose: Purpose) -> Result<Function, RuntimeError> {
+    async fn recompiled(&self, version: &VersionRef, party: Party, purpose: Purpose) -> Result<Function, RuntimeError> {
         let hash = version.hash;
         let bytes = self.artefacts.source(hash).await?;
         let source = Source { language: version.language, file_name: version.file_name.clone(), bytes };
@@ -279,15 +329,20 @@ impl Inner {
         }
         let again = |source| RuntimeError::Recompile { version: hash, source: Box::new(source) };
         let code = self.compiler.compile(&source, purpose).await.map_err(again)?;
-        self.keep_and_link(hash, code).await?.map_err(RuntimeError::Load)
+        self.keep_and_link(hash, party, code).await?.map_err(RuntimeError::Load)
     }
 
     /// The outer error is the machine's, the inner one the file's.
-    async fn cached(&self, hash: VersionHash) -> Result<Option<wasmtime::Result<Function>>, RuntimeError> {
-        let (artefacts, linker) = (Arc::clone(&self.artefacts), self.linker.clone());
+    async fn cached(
+        &self,
+        hash: VersionHash,
+        party: Party,
+    ) -> Result<Option<wasmtime::Result<Function>>, RuntimeError> {
+        let (code, linker) = (Arc::clone(self.artefacts.code()), self.linker.clone());
         blocking(move || {
-            let path = artefacts.compiled(hash)?;
-            let loaded = Function::load(&linker, hash, &path);
+            let name = code.name_of(party, hash);
+            let file = if code.is_there(&name) { code.open(&name)? } else { return None };
+            let loaded = Function::load(&linker, hash, &file);
             if let Err(error) = &loaded {
                 tracing::warn!(version = ?hash, error = %fit_to_read(error), "precompiled code was refused");
             }
@@ -299,15 +354,20 @@ impl Inner {
     async fn keep_and_link(
         &self,
         hash: VersionHash,
+        party: Party,
         code: Vec<u8>,
     ) -> Result<wasmtime::Result<Function>, RuntimeError> {
         let (artefacts, linker) = (Arc::clone(&self.artefacts), self.linker.clone());
         blocking(move || {
-            let path = artefacts.keep_compiled(hash, &code).map_err(|source| RuntimeError::DataDir {
-                path: artefacts.cache_dir().display().to_string(),
-                source,
-            })?;
-            Ok(Function::load(&linker, hash, &path))
+            let files = artefacts.code();
+            let unusable = |source| RuntimeError::DataDir { path: files.directory().display().to_string(), source };
+            let name = files.name_of(party, hash);
+            files.write(&name, &code).map_err(unusable)?;
+            let file = files.open(&name).ok_or_else(|| unusable(std::io::ErrorKind::InvalidData.into()))?;
+            let loaded = Function::load(&linker, hash, &file);
+            // Not before: this very file may be all that there is to remove.
+            artefacts.keep_within_budget(code.len() as u64);
+            Ok(loaded)
         })
         .await?
     }

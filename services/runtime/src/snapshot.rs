@@ -21,6 +21,7 @@ use wasmtime_wizer::Wizer;
 use access::{Access, Usage};
 pub(crate) use functions::Functions;
 pub(crate) use instrumented::Instrumented;
+pub(crate) use kept::{KeptCode, KeptFile};
 pub(crate) use typescript::Stripper;
 
 /// The script engine: built from `functions-sdk/js/engine`, committed with its hash.

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use pleat_domain::VersionHash;
+use pleat_domain::{TenantId, VersionHash};
 use sqlx::{FromRow, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -103,10 +103,14 @@ async fn remove(pool: &PgPool, old: &[Version]) -> Result<u64, StoreError> {
 
 impl Store {
     /// What any tenant has a version of.
-    pub async fn known_versions(&self) -> Result<HashSet<VersionHash>, StoreError> {
-        let hashes: Vec<Vec<u8>> =
-            sqlx::query_scalar("SELECT DISTINCT hash FROM function_versions").fetch_all(self.keepers()).await?;
+    pub async fn known_versions(&self) -> Result<HashSet<(TenantId, VersionHash)>, StoreError> {
+        let rows: Vec<(Uuid, Vec<u8>)> =
+            sqlx::query_as("SELECT DISTINCT tenant_id, hash FROM function_versions").fetch_all(self.keepers()).await?;
         let corrupt = |_| StoreError::Corrupt { what: "version hash" };
-        hashes.into_iter().map(|hash| Ok(VersionHash::from_bytes(hash.try_into().map_err(corrupt)?))).collect()
+        rows.into_iter()
+            .map(|(tenant, hash)| {
+                Ok((TenantId::from_row(tenant), VersionHash::from_bytes(hash.try_into().map_err(corrupt)?)))
+            })
+            .collect()
     }
 }

@@ -8,7 +8,7 @@ use pleat_domain::{Scope, Scopes, TenantSlug};
 use pleat_engine::{Engine, EngineConfig, MasterKey};
 use pleat_gateway::server::Server;
 use pleat_gateway::{App, GatewayConfig, Metrics};
-use pleat_runtime::{CompileLimits, PoolSize, Runtime, RuntimeConfig};
+use pleat_runtime::{CodeKey, CompileLimits, PoolSize, Runtime, RuntimeConfig};
 use pleat_store::{Store, StoreConfig};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -34,7 +34,9 @@ fn new_runtime(directory: &tempfile::TempDir, instances: u32) -> Runtime {
 
 fn runtime_config(directory: &tempfile::TempDir, instances: u32) -> RuntimeConfig {
     let compiler = vec![OsString::from(super::pleat()), OsString::from("__compile")];
-    let mut config = RuntimeConfig::new(directory.path(), compiler);
+    let mut config = RuntimeConfig::new(directory.path(), compiler, CodeKey::from_bytes([0; 32]));
+    // The same few functions are deployed for the tenant of every test.
+    config.share_code = true;
     config.pool = PoolSize { instances };
     // Other tests compete for the machine; the limit on CPU time stays.
     config.compile.wall = DEPLOY_PATIENCE;

@@ -35,7 +35,7 @@ async fn damaged_code_is_compiled_again_and_said() {
     let answer = dev.pleat(&["call", "probe", r#"{"do":"echo","value":"still here"}"#]).await.ok();
     assert_eq!(answer.stdout, "still here\n");
     let log = dev.project().log();
-    assert!(log.contains("precompiled code is damaged and will be compiled again"), "{log}");
+    assert!(log.contains("compiled code was altered or is damaged; it will be compiled again"), "{log}");
     assert!(log.contains("compiling a version again from its source"), "{log}");
 }
 
@@ -67,7 +67,7 @@ async fn another_engines_code_is_made_again_in_the_background_and_kept_for_a_whi
 
 #[tokio::test]
 async fn files_of_deploys_that_failed_and_of_versions_that_are_gone_are_removed() {
-    let (server, _runtime, directory) = TestServer::start_alone().await;
+    let (server, runtime, directory) = TestServer::start_alone().await;
     server.deploy_echo().await;
     let files = || {
         let names = |place: std::path::PathBuf| {
@@ -79,10 +79,18 @@ async fn files_of_deploys_that_failed_and_of_versions_that_are_gone_are_removed(
         all.filter(|name| name.len() > 64).collect::<std::collections::BTreeSet<_>>()
     };
     let before = files();
-    assert_eq!(before.len(), 3, "a source, its code, and the code's digest: {before:?}");
+    assert_eq!(before.len(), 3, "a source, its code, and the code's MAC: {before:?}");
     let unfit = crate::harness::answering(&serde_json::json!({ "description": "x", "input": { "type": 7 } }), "1");
     let (status, refused) = server.try_deploy("f.wat", unfit, "&name=unfit").await;
     assert_eq!(status, 422, "{refused}");
+    assert_eq!(files(), before, "a deploy that failed leaves nothing");
+    // As by a node that was killed in the middle of a deploy.
+    let source = pleat_runtime::Source {
+        language: pleat_runtime::Language::ComponentText,
+        file_name: "lost.wat".to_owned(),
+        bytes: crate::harness::answering(&serde_json::json!({ "description": "lost" }), "1").into(),
+    };
+    runtime.prepare(&source, pleat_runtime::Party(7)).await.unwrap();
     assert!(files().len() > before.len());
     assert_eq!(server.engine.tidy(std::time::Duration::from_secs(3_600)).await.unwrap(), 0, "it may be under way");
     assert!(server.engine.tidy(std::time::Duration::ZERO).await.unwrap() > 0);

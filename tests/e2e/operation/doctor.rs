@@ -44,7 +44,7 @@ async fn a_machine_that_is_fit_gets_a_clean_bill() {
         assert_eq!(check(&found, name).0, "ok", "{name}: {found}");
     }
     assert!(check(&found, "schema").1.contains("not set up yet"), "{found}");
-    for name in ["disk", "swap", "open files"] {
+    for name in ["disk", "swap", "open files", "compiler sandbox"] {
         assert_ne!(check(&found, name).0, "fail", "{name}: {found}");
     }
     let left: Vec<_> = std::fs::read_dir(project.data_dir()).unwrap().collect();

@@ -53,3 +53,28 @@ async fn sources_are_counted_together() {
     assert_eq!(status, 403, "{refused}");
     assert_eq!(refused["error"]["details"], json!({ "limit": "source_bytes", "most": size + size / 2 }));
 }
+
+#[tokio::test]
+async fn compiled_code_of_active_functions_is_limited_and_a_refused_deploy_leaves_nothing() {
+    let limit = 150_000;
+    let server = limited(Plan { compiled_bytes: most(limit), ..FREE }).await;
+    let mut deployed = 0;
+    let refused = loop {
+        let source = answering(&json!({ "description": format!("number {deployed}") }), "1");
+        let (status, answer) = deploy(&server, &format!("f{deployed}"), source).await;
+        if status != 201 {
+            break (status, answer);
+        }
+        deployed += 1;
+        assert!(deployed < 50, "nothing was refused");
+    };
+    assert_eq!(refused.0, 403, "{}", refused.1);
+    assert_eq!(refused.1["error"]["details"], json!({ "limit": "compiled_bytes", "most": limit }));
+    assert!(deployed > 0, "the first one fits");
+    // The same again: what was refused is not there, and is refused again.
+    let source = answering(&json!({ "description": format!("number {deployed}") }), "1");
+    assert_eq!(deploy(&server, "again", source).await.0, 403);
+    // A version that replaces another one is charged in its place.
+    let other = answering(&json!({ "description": "another" }), "1");
+    assert_eq!(deploy(&server, "f0", other).await.0, 201);
+}

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pleat_domain::{CallLimits, Manifest, Reason};
 use pleat_runtime::{
-    Language, Outcome, Party, PoolSize, PrepareError, Runtime, RuntimeConfig, RuntimeError, Source, VersionRef,
+    CodeKey, Language, Outcome, Party, PoolSize, PrepareError, Runtime, RuntimeConfig, RuntimeError, Source, VersionRef,
 };
 use serde_json::json;
 
@@ -19,8 +19,28 @@ fn component(bytes: impl Into<bytes::Bytes>) -> Source {
     Source { language: Language::Component, file_name: "x.wasm".into(), bytes: bytes.into() }
 }
 
+fn compiler() -> Vec<std::ffi::OsString> {
+    vec![crate::harness::pleat().into(), "__compile".into()]
+}
+
+/// The files of compiled code, in order.
+fn compiled(data_dir: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let engine = std::fs::read_dir(data_dir.join("cache")).unwrap().next().unwrap().unwrap().path();
+    let entries = std::fs::read_dir(engine).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|kind| kind == "cwasm")).collect();
+    files.sort();
+    files
+}
+
+/// One of many versions that do the same.
+fn numbered(number: u32) -> Source {
+    let source = minimal("", "");
+    let text = format!("{}\n;; {number}\n", String::from_utf8_lossy(&source.bytes));
+    Source { bytes: text.into(), ..source }
+}
+
 fn small(directory: &std::path::Path) -> Runtime {
-    let mut config = RuntimeConfig::new(directory, vec![crate::harness::pleat().into(), "__compile".into()]);
+    let mut config = RuntimeConfig::new(directory, compiler(), CodeKey::from_bytes([0; 32]));
     config.pool = PoolSize { instances: 2 };
     Runtime::start(config).unwrap()
 }
@@ -125,7 +145,7 @@ async fn deep_text_does_not_hurt() {
 async fn the_child_lives_under_its_limits() {
     let directory = tempfile::tempdir().unwrap();
     let limited = |change: fn(&mut RuntimeConfig)| {
-        let mut config = RuntimeConfig::new(directory.path(), vec![crate::harness::pleat().into(), "__compile".into()]);
+        let mut config = RuntimeConfig::new(directory.path(), compiler(), CodeKey::from_bytes([0; 32]));
         config.pool = PoolSize { instances: 1 };
         change(&mut config);
         Runtime::start(config).unwrap()
@@ -160,8 +180,7 @@ async fn code_that_is_damaged_or_missing_is_compiled_again() {
     let source = minimal("", "");
     let first = small(directory.path());
     first.prepare(&source, Party::default()).await.unwrap();
-    let code = std::fs::read_dir(directory.path().join("cache")).unwrap().next().unwrap().unwrap().path();
-    let code = code.join(format!("{}.cwasm", source.hash().to_hex()));
+    let code = compiled(directory.path()).remove(0);
     for damage in [&b"garbage"[..], &std::fs::read(&code).unwrap()[..1000]] {
         // By rename: the file is mapped, and cutting it short under the mapping would end this process.
         std::fs::write(code.with_extension("new"), damage).unwrap();
@@ -173,6 +192,94 @@ async fn code_that_is_damaged_or_missing_is_compiled_again() {
     let again = small(directory.path());
     again.load(&source.version(), Party::default()).await.unwrap();
     assert!(code.exists());
+}
+
+#[tokio::test]
+async fn code_that_was_exchanged_between_versions_is_compiled_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let (one, other) = (minimal("", ""), minimal("functions", "(func (result i32) i32.const 7)"));
+    let before = small(directory.path());
+    before.prepare(&one, Party::default()).await.unwrap();
+    before.prepare(&other, Party::default()).await.unwrap();
+    let files = compiled(directory.path());
+    assert_eq!(files.len(), 2);
+    // With their MACs: each is whole, and of the other version.
+    for extension in ["cwasm", "mac"] {
+        let (left, right) = (files[0].with_extension(extension), files[1].with_extension(extension));
+        std::fs::rename(&left, left.with_extension("new")).unwrap();
+        std::fs::rename(&right, &left).unwrap();
+        std::fs::rename(left.with_extension("new"), right).unwrap();
+    }
+    let swapped: Vec<_> = files.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    let again = small(directory.path());
+    again.load(&one.version(), Party::default()).await.unwrap();
+    again.load(&other.version(), Party::default()).await.unwrap();
+    for (path, swapped) in files.iter().zip(swapped) {
+        assert_ne!(std::fs::read(path).unwrap(), swapped, "it was compiled again");
+    }
+}
+
+#[tokio::test]
+async fn code_under_another_key_is_compiled_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = minimal("", "");
+    small(directory.path()).prepare(&source, Party::default()).await.unwrap();
+    let mut config = RuntimeConfig::new(directory.path(), compiler(), CodeKey::from_bytes([1; 32]));
+    config.pool = PoolSize { instances: 2 };
+    let other = Runtime::start(config).unwrap();
+    assert!(!other.has_code(&source.version(), Party::default()));
+    other.load(&source.version(), Party::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn code_beyond_the_budget_is_evicted_and_compiled_again_when_needed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = RuntimeConfig::new(directory.path(), compiler(), CodeKey::from_bytes([0; 32]));
+    config.pool = PoolSize { instances: 2 };
+    let elsewhere = tempfile::tempdir().unwrap();
+    let size = small(elsewhere.path()).prepare(&numbered(0), Party(1)).await.unwrap().compiled_bytes;
+    config.code_cache_bytes = 4 * size;
+    let (budget, runtime) = (config.code_cache_bytes, Runtime::start(config.clone()).unwrap());
+    for number in 0..12 {
+        runtime.prepare(&numbered(number), Party(1)).await.unwrap();
+        let used: u64 = compiled(directory.path()).iter().map(|path| path.metadata().unwrap().len()).sum();
+        assert!(used <= budget, "{used} bytes after {} versions", number + 1);
+    }
+    assert!(!runtime.has_code(&numbered(0).version(), Party(1)), "the first one was evicted");
+    assert!(runtime.has_code(&numbered(11).version(), Party(1)));
+    // After a start nothing is loaded any more.
+    let again = Runtime::start(config).unwrap();
+    for number in [0, 5, 11] {
+        again.load(&numbered(number).version(), Party(1)).await.unwrap();
+    }
+    assert!(again.has_code(&numbered(0).version(), Party(1)));
+}
+
+#[tokio::test]
+async fn discarded_deploy_leaves_no_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let (runtime, source) = (small(directory.path()), minimal("", ""));
+    let prepared = runtime.prepare(&source, Party(1)).await.unwrap();
+    assert!(prepared.is_new && !runtime.prepare(&source, Party(1)).await.unwrap().is_new);
+    runtime.discard(prepared.hash, Party(1)).await;
+    assert!(compiled(directory.path()).is_empty());
+    let sources = std::fs::read_dir(directory.path().join("artefacts")).unwrap();
+    assert_eq!(sources.filter(|entry| entry.as_ref().unwrap().path().is_file()).count(), 0);
+}
+
+#[tokio::test]
+async fn compiled_code_is_not_shared_by_tenants() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = minimal("", "");
+    let runtime = small(directory.path());
+    runtime.prepare(&source, Party(1)).await.unwrap();
+    assert!(runtime.has_code(&source.version(), Party(1)));
+    assert!(!runtime.has_code(&source.version(), Party(2)), "nor can a quick deploy say so");
+    runtime.take_compile_time();
+    runtime.prepare(&source, Party(2)).await.unwrap();
+    assert_eq!(compiled(directory.path()).len(), 2);
+    runtime.prepare(&source, Party(2)).await.unwrap();
+    assert_eq!(compiled(directory.path()).len(), 2, "a redeploy compiles nothing");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pleat_domain::{CallLimits, Reason};
-use pleat_runtime::{Call, Outcome, Party, PoolSize, Runtime, RuntimeConfig, Silent, Stop};
+use pleat_runtime::{Call, CodeKey, Outcome, Party, PoolSize, Runtime, RuntimeConfig, Silent, Stop};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +12,11 @@ use super::{ask, call_with, context, failure, handle, probe, short, value};
 
 /// A runtime with one slot and one thread.
 fn narrow(directory: &std::path::Path) -> Runtime {
-    let mut config = RuntimeConfig::new(directory, vec![crate::harness::pleat().into(), "__compile".into()]);
+    let mut config = RuntimeConfig::new(
+        directory,
+        vec![crate::harness::pleat().into(), "__compile".into()],
+        CodeKey::from_bytes([0; 32]),
+    );
     config.pool = PoolSize { instances: 1 };
     config.workers = 1;
     Runtime::start(config).unwrap()
@@ -149,7 +153,11 @@ async fn dropping_the_call_ends_the_guest() {
 #[tokio::test]
 async fn a_spinning_neighbour_is_not_felt() {
     let directory = tempfile::tempdir().unwrap();
-    let mut config = RuntimeConfig::new(directory.path(), vec![crate::harness::pleat().into(), "__compile".into()]);
+    let mut config = RuntimeConfig::new(
+        directory.path(),
+        vec![crate::harness::pleat().into(), "__compile".into()],
+        CodeKey::from_bytes([0; 32]),
+    );
     config.pool = PoolSize { instances: 8 };
     config.workers = 1;
     let runtime = Runtime::start(config).unwrap();
@@ -177,7 +185,11 @@ async fn a_spinning_neighbour_is_not_felt() {
 #[tokio::test]
 async fn parties_share_the_processor_equally_however_many_calls_they_have() {
     let directory = tempfile::tempdir().unwrap();
-    let mut config = RuntimeConfig::new(directory.path(), vec![crate::harness::pleat().into(), "__compile".into()]);
+    let mut config = RuntimeConfig::new(
+        directory.path(),
+        vec![crate::harness::pleat().into(), "__compile".into()],
+        CodeKey::from_bytes([0; 32]),
+    );
     config.pool = PoolSize { instances: 16 };
     config.workers = 1;
     let runtime = Runtime::start(config).unwrap();

@@ -10,7 +10,7 @@ use pleat_domain::Plans;
 use pleat_domain::limits::{KIB, MIB};
 use pleat_engine::{EngineConfig, PushTimes};
 use pleat_gateway::{ConnectionLimits, CorsConfig, GatewayConfig, Metrics, StrangerLimits};
-use pleat_runtime::{CompileLimits, PoolSize, RuntimeConfig};
+use pleat_runtime::{CodeKey, CompileLimits, PoolSize, RuntimeConfig};
 use pleat_store::StoreConfig;
 
 use super::machine_memory;
@@ -112,9 +112,9 @@ impl Settings {
         Duration::from_secs(self.retention.cache_days.saturating_mul(24 * 60 * 60))
     }
 
-    pub fn runtime(&self, data_dir: &Path, compiler: Vec<OsString>) -> RuntimeConfig {
+    pub fn runtime(&self, data_dir: &Path, compiler: Vec<OsString>, code_key: CodeKey) -> RuntimeConfig {
         let runtime = &self.runtime;
-        let default = RuntimeConfig::new(data_dir, compiler);
+        let default = RuntimeConfig::new(data_dir, compiler, code_key);
         RuntimeConfig {
             pool: PoolSize { instances: runtime.instances },
             workers: if runtime.workers == 0 { default.workers } else { runtime.workers },
@@ -123,6 +123,8 @@ impl Settings {
                 mib => mib.saturating_mul(MIB),
             },
             loaded: runtime.loaded,
+            sandbox: runtime.sandbox,
+            code_cache_bytes: runtime.code_cache_mib.saturating_mul(MIB as u64),
             compile: CompileLimits {
                 memory_bytes: runtime.compile_memory_mib.saturating_mul(MIB),
                 cpu: Duration::from_secs(runtime.compile_cpu_seconds),

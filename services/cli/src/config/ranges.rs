@@ -33,6 +33,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("runtime.compile_cpu_seconds", 1.0, 600.0),
     ("runtime.compile_wall_seconds", 1.0, 3_600.0),
     ("runtime.recompile_nice", 0.0, 19.0),
+    ("runtime.code_cache_mib", 32.0, 1_048_576.0),
     ("egress.connect_seconds", 1.0, 300.0),
     ("egress.total_seconds", 1.0, 900.0),
     ("egress.request_mib", 1.0, 64.0),

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use pleat_domain::Plans;
+use pleat_runtime::SandboxMode;
 use serde::{Deserialize, Serialize};
 
 /// No `Debug`: it holds the database's password.
@@ -143,6 +144,8 @@ pub struct RuntimeSettings {
     pub compile_wall_seconds: u64,
     pub recompile: bool,
     pub recompile_nice: i32,
+    pub sandbox: SandboxMode,
+    pub code_cache_mib: u64,
 }
 
 impl Default for RuntimeSettings {
@@ -160,6 +163,8 @@ impl Default for RuntimeSettings {
             compile_wall_seconds: 240,
             recompile: true,
             recompile_nice: 15,
+            sandbox: SandboxMode::Preferred,
+            code_cache_mib: 2_048,
         }
     }
 }

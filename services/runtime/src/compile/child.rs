@@ -1,11 +1,10 @@
-//! The compile child: reads one request, limits itself, does it, answers, ends.
+//! The compile child: reads one request and what the platform keeps for it, limits itself, enters the sandbox, works,
+//! answers, ends.
 //!
-//! It has an empty environment, no network of its own and no secrets; whatever hostile bytes make of it, it is one
-//! process that dies alone.
+//! It has an empty environment, three pipes and no secrets. From before it looks at a tenant's bytes, it can neither open
+//! files nor sockets nor start a process; whatever hostile bytes make of it, it is one process that dies alone.
 
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +13,13 @@ use pleat_domain::{Bundle, CallLimits};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use wasmtime::CacheStore;
 
+use super::descriptors;
 use super::prepass::{self, Unfit};
-use super::protocol::{self, Fault, Job, Own, Request};
+use super::protocol::{self, Fault, Job, Kept, Own, Request};
 use crate::guests::NICENESS;
 use crate::machine;
-use crate::snapshot::{Functions, Instrumented, SnapshotError, SnapshotLimits, Stripper, snapshot};
+use crate::sandbox::{Sandbox, self_test};
+use crate::snapshot::{Functions, Instrumented, KeptCode, KeptFile, SnapshotError, SnapshotLimits, Stripper, snapshot};
 use crate::source::Language;
 
 /// Parsers of nested text recurse.
@@ -41,9 +42,18 @@ pub fn compile_child_main() -> ExitCode {
 }
 
 fn serve() -> io::Result<()> {
+    let descriptors = descriptors::close_inherited()?;
     let (request, bytes) = protocol::read(&mut io::stdin().lock())?;
     restrain(&request)?;
-    let result = match std::thread::Builder::new().stack_size(STACK).spawn(move || perform(&request.job, &bytes)) {
+    let (mode, job) = (request.sandbox, request.job);
+    if matches!(job, Job::SelfTest) {
+        let report = serde_json::to_vec(&self_test(mode, descriptors)?)?;
+        return protocol::answer(&mut io::stdout().lock(), &Ok(report));
+    }
+    let work = Work::open(job);
+    // The last moment at which there is one thread, and nothing of a tenant's has been looked at.
+    Sandbox::default().enter(mode)?;
+    let result = match std::thread::Builder::new().stack_size(STACK).spawn(move || work.perform(&bytes)) {
         Ok(worker) => worker.join().map_err(|_| io::Error::other("the compiler panicked"))?,
         // There was no room for its stack.
         Err(_) => Err(Fault::OutOfMemory),
@@ -64,24 +74,42 @@ fn restrain(request: &Request) -> io::Result<()> {
     Ok(())
 }
 
-fn perform(job: &Job, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
-    match job {
-        Job::Keep { what, cache_dir } => {
-            let path = match what {
-                Own::ScriptEngine => Instrumented::keep(cache_dir)?,
-                Own::Functions => Functions::keep(cache_dir, LOADING)?,
-                Own::Types => Stripper::keep(cache_dir)?,
-            };
-            Ok(path.into_os_string().into_vec())
-        }
-        Job::Compile { language: Language::Component, .. } => compile(bytes, None),
-        Job::Compile { language: Language::ComponentText, file_name, .. } => {
-            compile(&assemble(bytes, file_name)?, None)
-        }
-        Job::Compile { language, file_name, kept } => {
-            let files = untyped(files(*language, bytes, file_name)?, kept.types.as_deref())?;
-            let instrumented = Instrumented::open(kept.script_engine.as_deref())?;
-            compile(&snapshot(&instrumented, &files, LOADING)?, Functions::open(kept.functions.as_deref()))
+/// A job, and what the platform keeps for it, read while files can be opened.
+struct Work {
+    job: Job,
+    script_engine: Option<KeptCode>,
+    functions: Option<KeptCode>,
+    types: Option<KeptCode>,
+}
+
+impl Work {
+    fn open(mut job: Job) -> Self {
+        let kept = match &mut job {
+            Job::Keep { kept, .. } | Job::Compile { kept, .. } => std::mem::take(kept),
+            Job::SelfTest => Kept::default(),
+        };
+        let read = |file: Option<KeptFile>| file.as_ref().and_then(KeptFile::read);
+        let (script_engine, functions, types) = (read(kept.script_engine), read(kept.functions), read(kept.types));
+        Self { job, script_engine, functions, types }
+    }
+
+    fn perform(&self, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+        match &self.job {
+            Job::Keep { what, .. } => Ok(match what {
+                Own::ScriptEngine => Instrumented::make()?,
+                Own::Functions => Functions::make(self.script_engine.as_ref(), LOADING)?,
+                Own::Types => Stripper::make()?,
+            }),
+            Job::Compile { language: Language::Component, .. } => compile(bytes, None),
+            Job::Compile { language: Language::ComponentText, file_name, .. } => {
+                compile(&assemble(bytes, file_name)?, None)
+            }
+            Job::Compile { language, file_name, .. } => {
+                let files = untyped(files(*language, bytes, file_name)?, self.types.as_ref())?;
+                let instrumented = Instrumented::open(self.script_engine.as_ref())?;
+                compile(&snapshot(&instrumented, &files, LOADING)?, Functions::open(self.functions.as_ref()))
+            }
+            Job::SelfTest => Err(Fault::Internal { message: "a self-test compiles nothing".to_owned() }),
         }
     }
 }
@@ -99,7 +127,7 @@ fn files(language: Language, bytes: &[u8], file_name: &str) -> Result<Vec<(Strin
 }
 
 /// The files as JavaScript.
-fn untyped(mut files: Vec<(String, String)>, types: Option<&Path>) -> Result<Vec<(String, String)>, Fault> {
+fn untyped(mut files: Vec<(String, String)>, types: Option<&KeptCode>) -> Result<Vec<(String, String)>, Fault> {
     let is_typed = |path: &str| Language::of_file(path) == Some(Language::TypeScript);
     if files.iter().any(|(path, _)| is_typed(path)) {
         let stripper = Stripper::open(types)?;

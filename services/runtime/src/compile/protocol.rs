@@ -1,12 +1,13 @@
 //! What parent and compile child say to each other: a length, a JSON header, and bytes.
 
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::config::CompileLimits;
+use crate::sandbox::SandboxMode;
+use crate::snapshot::KeptFile;
 use crate::source::Language;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -16,24 +17,26 @@ pub(super) struct Request {
     pub(super) size: usize,
     pub(super) memory_bytes: u64,
     pub(super) cpu_seconds: u64,
+    pub(super) sandbox: SandboxMode,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub(super) enum Job {
-    /// Compile a component of our own into `cache_dir` and answer with the file's path. Comes without a tenant's bytes,
-    /// because the file is trusted from then on.
-    Keep { what: Own, cache_dir: PathBuf },
+    /// Compile a component of our own. Comes without a tenant's bytes, because the result is trusted from then on.
+    Keep { what: Own, kept: Kept },
     /// Compile the bytes that follow.
     Compile { language: Language, file_name: String, kept: Kept },
+    /// Try to leave the sandbox, and answer with a report as JSON.
+    SelfTest,
 }
 
 /// What of the platform's own is at hand for a compilation.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Kept {
-    pub(super) script_engine: Option<PathBuf>,
-    pub(super) functions: Option<PathBuf>,
-    pub(super) types: Option<PathBuf>,
+    pub(super) script_engine: Option<KeptFile>,
+    pub(super) functions: Option<KeptFile>,
+    pub(super) types: Option<KeptFile>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -47,8 +50,9 @@ pub(super) enum Own {
 }
 
 impl Request {
-    pub(super) fn new(job: Job, size: usize, limits: &CompileLimits) -> Self {
-        Self { job, size, memory_bytes: limits.memory_bytes as u64, cpu_seconds: limits.cpu.as_secs().max(1) }
+    pub(super) fn new(job: Job, size: usize, limits: &CompileLimits, sandbox: SandboxMode) -> Self {
+        let cpu_seconds = limits.cpu.as_secs().max(1);
+        Self { job, size, memory_bytes: limits.memory_bytes as u64, cpu_seconds, sandbox }
     }
 }
 

@@ -6,12 +6,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wasmtime::CacheStore;
 
-use super::{ENGINE_WASM, Instrumented, SnapshotError, SnapshotLimits, kept, snapshot};
+use super::{ENGINE_WASM, Instrumented, KeptCode, SnapshotError, SnapshotLimits, kept, snapshot};
 use crate::machine;
 
 /// The length of a length.
@@ -25,11 +24,11 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    /// From the file that [`Functions::keep`] wrote; none where there is none that is whole.
-    pub(crate) fn open(path: Option<&Path>) -> Option<Self> {
-        let bytes = std::fs::read(path?).ok()?;
+    /// From what [`Functions::make`] made; none where nothing is kept.
+    pub(crate) fn open(kept: Option<&KeptCode>) -> Option<Self> {
+        let bytes = kept?.bytes().to_vec();
         let mut places = HashMap::new();
-        let mut at = bytes.len() - kept::checked(&bytes)?.len();
+        let mut at = 0;
         while at < bytes.len() {
             let key = next(&bytes, at)?;
             let value = next(&bytes, key.end)?;
@@ -39,16 +38,19 @@ impl Functions {
         Some(Self { bytes, places })
     }
 
-    /// Makes sure that `directory` holds them, and answers where.
-    pub(crate) fn keep(directory: &Path, limits: SnapshotLimits) -> Result<PathBuf, SnapshotError> {
-        kept::keep_as(directory, "script-functions", &machine::compiling(None)?, ENGINE_WASM, || {
-            let instrumented = Instrumented::open(Some(&Instrumented::keep(directory)?))?;
-            let script = [("own.js".to_owned(), "export default () => null;".to_owned())];
-            let recorder = Arc::new(Recorder::default());
-            let engine = machine::compiling(Some(recorder.clone()))?;
-            engine.precompile_component(&snapshot(&instrumented, &script, limits)?)?;
-            Ok(recorder.written())
-        })
+    /// The functions as they are kept.
+    pub(crate) fn make(script_engine: Option<&KeptCode>, limits: SnapshotLimits) -> Result<Vec<u8>, SnapshotError> {
+        let instrumented = Instrumented::open(script_engine)?;
+        let script = [("own.js".to_owned(), "export default () => null;".to_owned())];
+        let recorder = Arc::new(Recorder::default());
+        let engine = machine::compiling(Some(recorder.clone()))?;
+        engine.precompile_component(&snapshot(&instrumented, &script, limits)?)?;
+        Ok(recorder.written())
+    }
+
+    /// What the file is called that keeps them.
+    pub(crate) fn file_name() -> Result<String, SnapshotError> {
+        Ok(kept::file_name(&machine::compiling(None)?, "script-functions", ENGINE_WASM))
     }
 }
 

@@ -1,23 +1,27 @@
 //! The script engine in the form that can be snapshotted, compiled and ready to load one file after the other.
 
-use std::path::{Path, PathBuf};
-
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use super::{ENGINE_WASM, SnapshotError, kept, wizer};
+use super::{ENGINE_WASM, KeptCode, SnapshotError, kept, wizer};
 
 pub(crate) struct Instrumented {
     component: Component,
 }
 
 impl Instrumented {
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, SnapshotError> {
-        Ok(Self { component: kept::open(path, instrument)? })
+    pub(crate) fn open(kept: Option<&KeptCode>) -> Result<Self, SnapshotError> {
+        Ok(Self { component: kept::open(kept, instrument)? })
     }
 
-    pub(crate) fn keep(directory: &Path) -> Result<PathBuf, SnapshotError> {
-        kept::keep(directory, "script-engine", ENGINE_WASM, instrument)
+    /// The compiled form, to be kept.
+    pub(crate) fn make() -> Result<Vec<u8>, SnapshotError> {
+        kept::precompile(instrument)
+    }
+
+    /// What the file is called that keeps it.
+    pub(crate) fn file_name() -> Result<String, SnapshotError> {
+        Ok(kept::file_name(&kept::engine()?, "script-engine", ENGINE_WASM))
     }
 
     pub(super) fn component(&self) -> &Component {

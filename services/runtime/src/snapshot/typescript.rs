@@ -1,13 +1,11 @@
 //! TypeScript without its types. A component of its own does it: the text is a stranger's, and no parser of it runs
 //! outside of a sandbox.
 
-use std::path::{Path, PathBuf};
-
 use wasmtime::component::Component;
 use wasmtime::{Store, Trap};
 
 use super::access::Usage;
-use super::{SnapshotError, SnapshotLimits, Ticker, imports, kept};
+use super::{KeptCode, SnapshotError, SnapshotLimits, Ticker, imports, kept};
 
 /// Built from `functions-sdk/js/types`, committed with its hash.
 const TYPES_WASM: &[u8] = include_bytes!("../../../../functions-sdk/js/types/types.wasm");
@@ -17,12 +15,18 @@ pub(crate) struct Stripper {
 }
 
 impl Stripper {
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, SnapshotError> {
-        Ok(Self { component: kept::open(path, own)? })
+    pub(crate) fn open(kept: Option<&KeptCode>) -> Result<Self, SnapshotError> {
+        Ok(Self { component: kept::open(kept, own)? })
     }
 
-    pub(crate) fn keep(directory: &Path) -> Result<PathBuf, SnapshotError> {
-        kept::keep(directory, "script-types", TYPES_WASM, own)
+    /// The compiled form, to be kept.
+    pub(crate) fn make() -> Result<Vec<u8>, SnapshotError> {
+        kept::precompile(own)
+    }
+
+    /// What the file is called that keeps it.
+    pub(crate) fn file_name() -> Result<String, SnapshotError> {
+        Ok(kept::file_name(&kept::engine()?, "script-types", TYPES_WASM))
     }
 
     /// The JavaScript of one file, everything in its place.

@@ -24,6 +24,8 @@ pub struct NewVersion {
     pub file_name: String,
     /// Bytes of the source.
     pub size: i32,
+    /// Bytes of the compiled code.
+    pub compiled_bytes: u64,
     pub manifest: Raw,
     pub grants: Grants,
     pub created_by: String,
@@ -34,6 +36,7 @@ pub struct NewVersion {
 pub struct Room {
     pub functions: Option<u64>,
     pub source_bytes: Option<u64>,
+    pub compiled_bytes: Option<u64>,
 }
 
 /// What a deploy came to.
@@ -233,8 +236,14 @@ impl TenantStore {
     }
 
     pub(super) async fn deployed(&self, connection: &mut PgConnection) -> Result<Holdings, StoreError> {
-        let (functions, source_bytes) = sqlx::query_as::<_, (i64, i64)>(
-            "SELECT count(DISTINCT name), coalesce(sum(size), 0)::bigint
+        let (functions, source_bytes, compiled_bytes) = sqlx::query_as::<_, (i64, i64, i64)>(
+            "SELECT count(DISTINCT name), coalesce(sum(size), 0)::bigint,
+                    (SELECT coalesce(sum(bytes), 0)::bigint
+                     FROM (SELECT DISTINCT v.hash, v.compiled_bytes AS bytes
+                           FROM functions f
+                           JOIN function_versions v
+                             ON v.tenant_id = f.tenant_id AND v.function = f.name AND v.version = f.active_version
+                           WHERE f.tenant_id = $1 AND f.deleted_at IS NULL) AS active)
              FROM (SELECT DISTINCT v.function AS name, v.hash, v.size::bigint AS size
                    FROM function_versions v
                    WHERE v.tenant_id = $1 AND NOT v.deleted
@@ -247,7 +256,11 @@ impl TenantStore {
         .bind(self.tenant.as_uuid())
         .fetch_one(connection)
         .await?;
-        Ok(Holdings { functions: functions.unsigned_abs(), source_bytes: source_bytes.unsigned_abs() })
+        Ok(Holdings {
+            functions: functions.unsigned_abs(),
+            source_bytes: source_bytes.unsigned_abs(),
+            compiled_bytes: compiled_bytes.unsigned_abs(),
+        })
     }
 
     async fn same_as_active(&self, connection: &mut PgConnection, new: &NewVersion) -> Result<Option<i32>, StoreError> {
@@ -288,8 +301,9 @@ impl TenantStore {
         .await?;
         sqlx::query(
             "INSERT INTO function_versions
-               (tenant_id, function, version, hash, language, file_name, size, manifest, grants, created_by)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::json, $9, $10)",
+               (tenant_id, function, version, hash, language, file_name, size, manifest, grants, created_by,
+                compiled_bytes)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::json, $9, $10, $11)",
         )
         .bind(self.tenant.as_uuid())
         .bind(new.name.as_str())
@@ -301,6 +315,7 @@ impl TenantStore {
         .bind(new.manifest.get())
         .bind(Json(&new.grants))
         .bind(&new.created_by)
+        .bind(i64::try_from(new.compiled_bytes).unwrap_or(i64::MAX))
         .execute(connection)
         .await?;
         Ok(version)
@@ -327,6 +342,7 @@ impl TenantStore {
 pub(super) struct Holdings {
     functions: u64,
     source_bytes: u64,
+    compiled_bytes: u64,
 }
 
 impl Holdings {
@@ -336,7 +352,10 @@ impl Holdings {
         if let Some(most) = beyond(self.functions, after.functions, room.functions) {
             return Some(StoreError::NoRoom { limit: Limit::Functions, most });
         }
-        let most = beyond(self.source_bytes, after.source_bytes, room.source_bytes)?;
-        Some(StoreError::NoRoom { limit: Limit::SourceBytes, most })
+        if let Some(most) = beyond(self.source_bytes, after.source_bytes, room.source_bytes) {
+            return Some(StoreError::NoRoom { limit: Limit::SourceBytes, most });
+        }
+        let most = beyond(self.compiled_bytes, after.compiled_bytes, room.compiled_bytes)?;
+        Some(StoreError::NoRoom { limit: Limit::CompiledBytes, most })
     }
 }

@@ -13,6 +13,7 @@ fn echo(source: &str) -> NewVersion {
         language: "js".into(),
         file_name: "echo.js".into(),
         size: 5,
+        compiled_bytes: 0,
         manifest: raw(r#"{"description": "says \u0000 it"}"#),
         grants: Grants::default(),
         created_by: "key:k".into(),
@@ -157,7 +158,8 @@ async fn versions_that_nobody_can_need_go_with_their_sources_and_the_rest_stays(
 
     assert_eq!(swept(&fixture).await, (2, 1));
     assert_eq!(numbers(&handle).await, [6, 5, 3, 2], "the active one, the last two, and what a run names");
-    let hashes = fixture.store.known_versions().await.unwrap();
+    let known = fixture.store.known_versions().await.unwrap();
+    let hashes: std::collections::HashSet<_> = known.into_iter().map(|(_, hash)| hash).collect();
     assert!(hashes.contains(&echo("1").hash), "the first version's source is the last one's too");
     assert!(!hashes.contains(&echo("4").hash));
     for (source, is_kept) in [("1", true), ("2", true), ("3", true), ("4", false), ("5", true)] {

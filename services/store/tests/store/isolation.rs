@@ -49,6 +49,7 @@ async fn two_tenants(fixture: &Fixture) -> [pleat_domain::Tenant; 2] {
             language: "js".into(),
             file_name: "echo.js".into(),
             size: 1,
+            compiled_bytes: 0,
             manifest: raw("{}"),
             grants: Grants::default(),
             created_by: "key:x".into(),

@@ -56,7 +56,7 @@ async fn a_pipeline_is_a_draft_until_it_is_activated_and_then_stays_active() {
 async fn pipelines_take_their_room_like_functions() {
     let fixture = Fixture::new().await;
     let (_, handle) = fixture.tenant("acme").await;
-    let room = Room { functions: Some(1), source_bytes: Some(20) };
+    let room = Room { functions: Some(1), source_bytes: Some(20), compiled_bytes: None };
     handle.deploy_pipeline(report("[1]"), room).await.unwrap();
     let second = NewPipeline { name: SkillName::parse("other").unwrap(), ..report("[1]") };
     assert!(matches!(handle.deploy_pipeline(second, room).await, Err(StoreError::NoRoom { most: 1, .. })));
