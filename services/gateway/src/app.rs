@@ -11,6 +11,7 @@ use pleat_domain::TenantId;
 use pleat_domain::limits;
 use pleat_engine::Engine;
 
+use crate::bodies::{Bodies, BodyLimits};
 use crate::cors::CorsConfig;
 use crate::metrics::Metrics;
 use crate::notice;
@@ -40,6 +41,7 @@ pub struct GatewayConfig {
     pub mcp_stream: Duration,
     pub connections: ConnectionLimits,
     pub strangers: StrangerLimits,
+    pub bodies: BodyLimits,
 }
 
 /// What connections may hold, and whom they are counted for.
@@ -89,6 +91,7 @@ impl Default for GatewayConfig {
             mcp_stream: Duration::from_secs(600),
             connections: ConnectionLimits::default(),
             strangers: StrangerLimits::default(),
+            bodies: BodyLimits::default(),
         }
     }
 }
@@ -103,6 +106,7 @@ pub struct Held {
     pub(crate) started: Instant,
     pub(crate) counts: Counts,
     pub(crate) strangers: Strangers,
+    pub(crate) bodies: Arc<Bodies>,
     pub(crate) cards: moka::sync::Cache<CardKey, RenderedCard>,
 }
 
@@ -142,8 +146,8 @@ impl App {
             notice::of(told, address.as_deref())
         }));
         let (started, cards) = (Instant::now(), moka::sync::Cache::new(10_000));
-        let strangers = Strangers::new(config.strangers);
-        Self(Arc::new(Held { engine, config, started, counts: Counts::default(), strangers, cards }))
+        let (strangers, bodies) = (Strangers::new(config.strangers), Bodies::new(config.bodies));
+        Self(Arc::new(Held { engine, config, started, counts: Counts::default(), strangers, bodies, cards }))
     }
 
     pub fn engine(&self) -> &Engine {

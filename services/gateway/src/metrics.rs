@@ -89,6 +89,7 @@ fn has_token(app: &App, headers: &HeaderMap) -> bool {
 fn measure_process(app: &App) {
     metrics::gauge!("pleat_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     metrics::gauge!("pleat_uptime_seconds").set(app.started.elapsed().as_secs_f64());
+    metrics::gauge!("pleat_body_bytes").set(app.bodies.held() as f64);
     metrics::gauge!("pleat_sse_streams").set(crate::sse::open() as f64);
     // `VmRSS:    12345 kB`; only Linux has this.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -117,6 +118,7 @@ fn describe() {
         ("pleat_uptime_seconds", "Since the server started"),
         ("pleat_process_resident_bytes", "Memory of this process"),
         ("pleat_connections", "Connections that are open"),
+        ("pleat_body_bytes", "Bytes of request bodies that are held until their answers begin"),
         ("pleat_sse_streams", "Event streams that are open"),
         ("pleat_tasks_running", "Tasks that this node runs and has recorded"),
         ("pleat_push_receivers", "Receivers of push notifications that this node follows tasks for"),

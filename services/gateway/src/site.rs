@@ -18,6 +18,7 @@ use tracing::Instrument;
 use self::place::{Names, NoPlace, Place};
 use crate::app::{App, GatewayConfig};
 use crate::charged_body::charged;
+use crate::bodies::BodyOwner;
 use crate::client_address::ClientAddress;
 use crate::leftover::Leftover;
 use crate::observe::{Observed, Way};
@@ -55,14 +56,14 @@ impl Sites {
     }
 
     pub(crate) async fn serve(&self, request: Request) -> Response {
-        let Routers { app, control, tenant } = &*self.0;
+        let app = &self.0.app;
         let observed = Observed::begin(&request);
         let span = observed.span();
         let client = request.extensions().get::<ClientAddress>().copied();
         let (request, leftover) = Leftover::of(request);
         let (way, response) = match app.strangers.admit(&app.engine, client, request.headers()) {
             Ok(admitted) => {
-                let (way, response) = dispatch(app, control, tenant, request).instrument(span).await;
+                let (way, response) = dispatch(&self.0, &leftover, request).instrument(span).await;
                 app.strangers.settle(&admitted, way == Way::Nowhere, &response);
                 (way, response)
             }
@@ -73,13 +74,15 @@ impl Sites {
     }
 }
 
-async fn dispatch(app: &App, control: &Router, tenant: &Router, mut request: Request) -> (Way, Response) {
+async fn dispatch(routers: &Routers, leftover: &Leftover, mut request: Request) -> (Way, Response) {
+    let Routers { app, control, tenant } = routers;
     let place = match place::of(&names(&app.config), request.headers(), request.uri()) {
         Ok(place) => place,
         Err(none) => return (Way::Nowhere, Problem::from(none).into_response()),
     };
     match place {
         Place::Control { base_url } => {
+            leftover.count(&app.bodies, || BodyOwner::of_control(request.uri().path()));
             request.extensions_mut().insert(ControlSite { base_url });
             (Way::Control, serve(control, request).await)
         }
@@ -96,6 +99,7 @@ async fn dispatch(app: &App, control: &Router, tenant: &Router, mut request: Req
                 *request.uri_mut() = path;
             }
             let of = Arc::clone(&site.tenant);
+            leftover.count(&app.bodies, || BodyOwner::Tenant(site.tenant.id));
             request.extensions_mut().insert(site);
             let way = Way::of_tenant(request.method(), request.uri().path());
             let response = serve(tenant, request).await;

@@ -9,12 +9,23 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Problem, Words};
+use crate::bodies::{BodiesFull, Share};
 
 impl Problem {
     pub(crate) fn stranger_limit(most: u64, wait: Duration) -> Self {
         let text = format!("your address has sent more than {most} requests a minute without a valid key");
         let refused = Self::budget(StatusCode::TOO_MANY_REQUESTS, text, "stranger_requests_per_minute", most, wait);
         refused.with_hint("wait, or send a key that is valid")
+    }
+
+    /// The node's budget is nobody's fault, the owner's share is its own.
+    pub(crate) fn bodies_full(full: BodiesFull) -> Self {
+        let (status, limit) = match full.whose {
+            Share::Node => (StatusCode::SERVICE_UNAVAILABLE, "limits.bodies_mib"),
+            Share::Owner => (StatusCode::TOO_MANY_REQUESTS, "limits.tenant_bodies_mib"),
+        };
+        let text = format!("{full}; try again");
+        Self::budget(status, text, limit, full.most as u64, Duration::from_secs(1))
     }
 
     /// A limit of the node or its configuration, with when to try again.
