@@ -12,6 +12,7 @@ mod rates;
 mod running;
 mod slots;
 mod strangers;
+mod streams;
 mod usage;
 
 use std::time::{Duration, Instant};

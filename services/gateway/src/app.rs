@@ -18,6 +18,7 @@ use crate::notice;
 use crate::observe::Counts;
 use crate::site;
 use crate::strangers::{StrangerLimits, Strangers};
+use crate::streams::{StreamLimits, Streams};
 
 /// What the operator chooses of the edge. No `Debug`: it holds a token.
 #[derive(Clone)]
@@ -42,6 +43,7 @@ pub struct GatewayConfig {
     pub connections: ConnectionLimits,
     pub strangers: StrangerLimits,
     pub bodies: BodyLimits,
+    pub streams: StreamLimits,
 }
 
 /// What connections may hold, and whom they are counted for.
@@ -92,6 +94,7 @@ impl Default for GatewayConfig {
             connections: ConnectionLimits::default(),
             strangers: StrangerLimits::default(),
             bodies: BodyLimits::default(),
+            streams: StreamLimits::default(),
         }
     }
 }
@@ -107,6 +110,7 @@ pub struct Held {
     pub(crate) counts: Counts,
     pub(crate) strangers: Strangers,
     pub(crate) bodies: Arc<Bodies>,
+    pub(crate) streams: Streams,
     pub(crate) cards: moka::sync::Cache<CardKey, RenderedCard>,
 }
 
@@ -146,8 +150,16 @@ impl App {
             notice::of(told, address.as_deref())
         }));
         let (started, cards) = (Instant::now(), moka::sync::Cache::new(10_000));
-        let (strangers, bodies) = (Strangers::new(config.strangers), Bodies::new(config.bodies));
-        Self(Arc::new(Held { engine, config, started, counts: Counts::default(), strangers, bodies, cards }))
+        Self(Arc::new(Held {
+            engine,
+            started,
+            counts: Counts::default(),
+            strangers: Strangers::new(config.strangers),
+            bodies: Bodies::new(config.bodies),
+            streams: Streams::new(config.streams),
+            cards,
+            config,
+        }))
     }
 
     pub fn engine(&self) -> &Engine {

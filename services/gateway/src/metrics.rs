@@ -110,6 +110,7 @@ fn describe() {
         ("pleat_connections_refused_total", "Connections closed at once, by the limit that was reached"),
         ("pleat_connections_closed_total", "Connections closed by the server, by reason"),
         ("pleat_strangers_refused_total", "Requests refused because their address sent too many without a valid key"),
+        ("pleat_streams_refused_total", "Event streams refused, by the limit that was reached"),
         ("pleat_accept_errors_total", "Connections that the system did not hand over"),
         ("pleat_push_deliveries_total", "Attempts to tell a receiver of an event, by outcome"),
     ];

@@ -17,8 +17,8 @@ use tracing::Instrument;
 
 use self::place::{Names, NoPlace, Place};
 use crate::app::{App, GatewayConfig};
-use crate::charged_body::charged;
 use crate::bodies::BodyOwner;
+use crate::charged_body::charged;
 use crate::client_address::ClientAddress;
 use crate::leftover::Leftover;
 use crate::observe::{Observed, Way};

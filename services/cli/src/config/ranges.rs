@@ -16,6 +16,8 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("limits.stranger_burst", 1.0, 100_000_000.0),
     ("limits.bodies_mib", 32.0, 65_536.0),
     ("limits.tenant_bodies_mib", 32.0, 65_536.0),
+    ("limits.streams", 1.0, 1_000_000.0),
+    ("limits.streams_per_caller", 1.0, 1_000_000.0),
     ("retention.hours", 1.0, 8_760.0),
     ("retention.versions", 1.0, 10_000.0),
     ("retention.cache_days", 1.0, 3_650.0),

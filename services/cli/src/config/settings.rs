@@ -121,6 +121,9 @@ pub struct LimitSettings {
     /// Request bodies that are held at once: of the node, and of one tenant.
     pub bodies_mib: usize,
     pub tenant_bodies_mib: usize,
+    /// Open event streams over A2A and HTTP: of the node, and of one caller.
+    pub streams: usize,
+    pub streams_per_caller: usize,
 }
 
 impl Default for LimitSettings {
@@ -131,6 +134,8 @@ impl Default for LimitSettings {
             stranger_burst: 6_000,
             bodies_mib: 256,
             tenant_bodies_mib: 64,
+            streams: 8_192,
+            streams_per_caller: 1_000,
         }
     }
 }

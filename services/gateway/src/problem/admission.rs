@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{Problem, Words};
 use crate::bodies::{BodiesFull, Share};
+use crate::streams::StreamsFull;
 
 impl Problem {
     pub(crate) fn stranger_limit(most: u64, wait: Duration) -> Self {
@@ -26,6 +27,16 @@ impl Problem {
         };
         let text = format!("{full}; try again");
         Self::budget(status, text, limit, full.most as u64, Duration::from_secs(1))
+    }
+
+    pub(crate) fn streams_full(full: StreamsFull, most: usize) -> Self {
+        let (status, whose) = match full {
+            StreamsFull::Node => (StatusCode::SERVICE_UNAVAILABLE, "this node"),
+            StreamsFull::Tenant => (StatusCode::TOO_MANY_REQUESTS, "the tenant"),
+            StreamsFull::Caller => (StatusCode::TOO_MANY_REQUESTS, "the caller"),
+        };
+        let text = format!("{whose} has {most} open event streams, which is the most; close one");
+        Self::budget(status, text, full.limit(), most as u64, Duration::from_secs(5))
     }
 
     /// A limit of the node or its configuration, with when to try again.
