@@ -40,6 +40,8 @@ pub struct GatewayConfig {
     pub caller_check: Duration,
     /// How long one stream of an MCP client is kept, where the client knows to come back: proxies cut long ones.
     pub mcp_stream: Duration,
+    /// Without `public_url`, tokens made for the loopback address of the request are accepted: on one's own machine alone.
+    pub loopback_audiences: bool,
     pub connections: ConnectionLimits,
     pub strangers: StrangerLimits,
     pub bodies: BodyLimits,
@@ -91,6 +93,7 @@ impl Default for GatewayConfig {
             metrics_token: None,
             caller_check: Duration::from_secs(10),
             mcp_stream: Duration::from_secs(600),
+            loopback_audiences: false,
             connections: ConnectionLimits::default(),
             strangers: StrangerLimits::default(),
             bodies: BodyLimits::default(),
@@ -149,7 +152,7 @@ impl App {
             let address = addresses.as_ref().map(|tenants| format!("{tenants}/{}/_a2a/", told.tenant));
             notice::of(told, address.as_deref())
         }));
-        let (started, cards) = (Instant::now(), moka::sync::Cache::new(10_000));
+        let (started, cards) = (Instant::now(), cards());
         Self(Arc::new(Held {
             engine,
             started,
@@ -166,3 +169,19 @@ impl App {
         &self.engine
     }
 }
+
+/// A key has the address that the client made up, where there is no `public_url`: what cards weigh is limited, not their
+/// number.
+fn cards() -> moka::sync::Cache<CardKey, RenderedCard> {
+    let weigh = |key: &CardKey, card: &RenderedCard| {
+        let issuers: usize = key.issuers.iter().map(|issuer| issuer.len() + size_of::<String>()).sum();
+        let bytes = card.body.len() + key.base_url.len() + key.signer.len() + issuers + CARD_OVERHEAD;
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    };
+    moka::sync::Cache::builder().max_capacity(CARD_BYTES).weigher(weigh).build()
+}
+
+/// All rendered cards together.
+const CARD_BYTES: u64 = 16 * limits::MIB as u64;
+/// What an entry costs beside its texts.
+const CARD_OVERHEAD: usize = 512;

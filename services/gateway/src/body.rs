@@ -28,7 +28,7 @@ pub(crate) async fn read(body: Body, most: usize) -> Result<Bytes, Problem> {
     let mut patience = Patience::begin();
     let (mut first, mut whole) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = patience.wait_for(body.frame()).await? {
-        let Ok(data) = frame.map_err(unreadable)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|error| unreadable(&error))?.into_data() else { continue };
         patience.arrived(data.len());
         if first.len() + whole.len() + data.len() > most {
             return Err(too_large(most));
@@ -56,8 +56,8 @@ fn too_large(most: usize) -> Problem {
     Problem::plain(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text)
 }
 
-fn unreadable(error: axum::Error) -> Problem {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+fn unreadable(error: &axum::Error) -> Problem {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(full) = error.downcast_ref::<BodiesFull>() {
             return Problem::bodies_full(*full);

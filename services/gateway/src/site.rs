@@ -132,9 +132,18 @@ pub(crate) fn public_addresses(config: &GatewayConfig) -> Option<String> {
     Some(format!("{}/t", place::control_origin(&names(config), "")))
 }
 
-/// For whom a token may have been made that is shown here: the tenant, by any of its addresses. Where the operator gives
-/// no public address, only the one that the request came by is known.
+/// Whether the address of a site is known to be ours. Without a public address it is what the client wrote into `Host`, which
+/// must not decide whom a token was made for.
+pub(crate) fn is_own_address(config: &GatewayConfig, base_url: &str) -> bool {
+    config.public_url.is_some() || config.loopback_audiences && place::is_loopback(base_url)
+}
+
+/// For whom a token may have been made that is shown here: the tenant, by any of its addresses. None where these are not
+/// known: then an issuer must name its audiences.
 pub(crate) fn audiences(config: &GatewayConfig, slug: &TenantSlug, base_url: &str) -> Vec<String> {
+    if !is_own_address(config, base_url) {
+        return Vec::new();
+    }
     let mut addresses = vec![base_url.to_owned()];
     if config.public_url.is_some() {
         let names = names(config);

@@ -13,6 +13,13 @@ use crate::bodies::{BodiesFull, Share};
 use crate::streams::StreamsFull;
 
 impl Problem {
+    pub(crate) fn audiences_needed() -> Self {
+        Self::invalid(
+            "an issuer needs `audiences` here: without `server.public_url`, the addresses of its tenant are not known",
+        )
+        .with_hint("name what its tokens have in `aud`, or ask the operator to set `server.public_url`")
+    }
+
     pub(crate) fn stranger_limit(most: u64, wait: Duration) -> Self {
         let text = format!("your address has sent more than {most} requests a minute without a valid key");
         let refused = Self::budget(StatusCode::TOO_MANY_REQUESTS, text, "stranger_requests_per_minute", most, wait);
