@@ -1,6 +1,7 @@
 //! What a tenant, a key and nobody in particular may use: every limit is crossed, says which it is and when to come
 //! back, holds nobody else back, and ends.
 
+mod bodies;
 mod callers;
 mod compiling;
 mod day;
@@ -11,6 +12,7 @@ mod rates;
 mod running;
 mod slots;
 mod strangers;
+mod streams;
 mod usage;
 
 use std::time::{Duration, Instant};

@@ -2,6 +2,8 @@
 //!
 //! Each file tries one finding of a security review on real processes, from outside.
 
+mod bodies;
+mod hosts;
 mod machine;
 mod memory;
 mod revocation;
@@ -15,5 +17,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     rows.extend(memory::prove(scale).await);
     rows.extend(sockets::prove(scale).await);
     rows.extend(revocation::prove(scale).await);
+    rows.extend(bodies::prove(scale).await);
+    rows.extend(hosts::prove(scale).await);
     rows
 }

@@ -20,7 +20,9 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     let count = scale.pick(300, 5_000);
     let most = allow_files();
     assert!(most > count as u64 + 500, "{count} streams need as many files, and this process may have {most}");
-    let node = Node::start().await;
+    // All clients of this proof have one address and one key.
+    let more = [("PLEAT_SERVER_CONNECTIONS_PER_ADDRESS", "8000"), ("PLEAT_LIMITS_STREAMS_PER_CALLER", "8000")];
+    let node = Node::start_with(&more).await;
     let tenant = node.tenant("sleeper").await;
     node.deploy(&tenant, "sleep", "sleep.wat", Guest::sleeping(HOUR).bytes()).await;
     let mut tasks = Vec::new();

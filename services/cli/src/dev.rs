@@ -115,7 +115,7 @@ async fn start(
     slug: &TenantSlug,
     data_dir: &Path,
 ) -> anyhow::Result<(Servers, DevFile)> {
-    let servers = node.bind(settings.listen(LISTEN)?, settings).await?;
+    let servers = node.bind(settings.listen(LISTEN)?, settings, true).await?;
     let file = furnish(&node.engine, slug, servers.main.address()?).await?;
     file.write(data_dir)?;
     if let Err(error) = greet(&file, data_dir) {

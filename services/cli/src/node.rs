@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use pleat_engine::{Engine, EngineConfig, EngineError};
-use pleat_gateway::App;
 use pleat_gateway::server::Server;
+use pleat_gateway::{App, GatewayConfig};
 use pleat_runtime::{Runtime, forbid_dumps};
 use pleat_store::embedded::{Database, EmbeddedConfig};
 use pleat_store::{Store, master_key_check};
@@ -97,8 +97,10 @@ impl Node {
     }
 
     /// The server, and where one was asked for, the second address with the probes and the metrics.
-    pub async fn bind(&self, listen: SocketAddr, settings: &Settings) -> anyhow::Result<Servers> {
-        let app = App::new(self.engine.clone(), settings.gateway()?);
+    /// `local`: tokens may be made for the loopback address that this node listens on.
+    pub async fn bind(&self, listen: SocketAddr, settings: &Settings, local: bool) -> anyhow::Result<Servers> {
+        let gateway = GatewayConfig { loopback_audiences: local && listen.ip().is_loopback(), ..settings.gateway()? };
+        let app = App::new(self.engine.clone(), gateway);
         let taken = |address: SocketAddr| move || format!("cannot listen on {address}; is another server there?");
         let probes = match settings.metrics_listen()? {
             Some(address) => Some(Server::bind_probes(address, app.clone()).await.with_context(taken(address))?),

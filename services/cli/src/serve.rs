@@ -54,7 +54,7 @@ pub async fn run(config: &Config) -> anyhow::Result<()> {
 async fn start(node: &Node, settings: &Settings, data_dir: &Path) -> anyhow::Result<Servers> {
     let operator = node.engine.bootstrap_key(None, Scopes::of([Scope::Operator]), "operator").await?;
     keep_operator_key(data_dir, &operator.text)?;
-    let servers = node.bind(settings.listen(LISTEN)?, settings).await?;
+    let servers = node.bind(settings.listen(LISTEN)?, settings, false).await?;
     tracing::info!(address = %servers.main.address()?, "listening");
     Ok(servers)
 }

@@ -91,6 +91,8 @@ pub struct Plan {
     pub request_burst: Option<u64>,
     /// Tasks that run or wait to run.
     pub concurrent_tasks: Amount,
+    /// Open event streams over A2A and HTTP.
+    pub streams: Amount,
     pub cpu_ms_per_minute: Amount,
     pub cpu_ms_per_day: Amount,
     /// Inputs, results and uploads together.
@@ -113,6 +115,7 @@ impl Plan {
         anonymous_requests_per_minute: Amount::Most(6_000),
         request_burst: None,
         concurrent_tasks: Amount::Most(250),
+        streams: Amount::Most(1_000),
         cpu_ms_per_minute: Amount::Most(120_000),
         cpu_ms_per_day: Amount::Most(8 * 60 * 60 * 1_000),
         stored_bytes_per_day: Amount::Most(10 * 1024 * MIB as u64),
@@ -129,6 +132,7 @@ impl Plan {
         anonymous_requests_per_minute: Amount::Most(120),
         request_burst: None,
         concurrent_tasks: Amount::Most(20),
+        streams: Amount::Most(100),
         cpu_ms_per_minute: Amount::Most(10_000),
         cpu_ms_per_day: Amount::Most(10 * 60 * 1_000),
         stored_bytes_per_day: Amount::Most(256 * MIB as u64),
@@ -144,6 +148,7 @@ impl Plan {
         anonymous_requests_per_minute: Amount::UNLIMITED,
         request_burst: None,
         concurrent_tasks: Amount::UNLIMITED,
+        streams: Amount::UNLIMITED,
         cpu_ms_per_minute: Amount::UNLIMITED,
         cpu_ms_per_day: Amount::UNLIMITED,
         stored_bytes_per_day: Amount::UNLIMITED,

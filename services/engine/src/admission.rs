@@ -36,6 +36,11 @@ impl Engine {
         plans.get(&tenant.plan).copied().unwrap_or_default()
     }
 
+    /// This node's part of the tenant's event streams. `None`: as many as there may be.
+    pub fn streams_allowed(&self, tenant: &Tenant) -> Option<u64> {
+        self.plan_of(tenant).streams.most().map(|most| self.inner.books.part(most))
+    }
+
     /// How full this node is.
     pub fn slots(&self) -> SlotUse {
         self.inner.slots.used()

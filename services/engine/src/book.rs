@@ -156,6 +156,11 @@ impl Books {
         }
     }
 
+    /// This node's part of what the platform allows at once.
+    pub(crate) fn part(&self, most: u64) -> u64 {
+        self.shares().part(most)
+    }
+
     fn now(&self) -> Moment {
         Moment { since_start: self.born.elapsed(), utc: OffsetDateTime::now_utc() }
     }

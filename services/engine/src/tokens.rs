@@ -88,6 +88,9 @@ impl Engine {
         };
         let key = key.ok_or(Refused::Key)?;
         let audiences = if issuer.record.audiences.is_empty() { audiences } else { issuer.record.audiences.clone() };
+        if audiences.is_empty() {
+            return Err(Refused::Audience);
+        }
         let claims = token.verified(|text| key.check(text, &issuer.record.issuer, &audiences))?;
         claims.check(tenant)?;
         Ok(Principal::Token {

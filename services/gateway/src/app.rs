@@ -11,12 +11,14 @@ use pleat_domain::TenantId;
 use pleat_domain::limits;
 use pleat_engine::Engine;
 
+use crate::bodies::{Bodies, BodyLimits};
 use crate::cors::CorsConfig;
 use crate::metrics::Metrics;
 use crate::notice;
 use crate::observe::Counts;
 use crate::site;
 use crate::strangers::{StrangerLimits, Strangers};
+use crate::streams::{StreamLimits, Streams};
 
 /// What the operator chooses of the edge. No `Debug`: it holds a token.
 #[derive(Clone)]
@@ -38,8 +40,12 @@ pub struct GatewayConfig {
     pub caller_check: Duration,
     /// How long one stream of an MCP client is kept, where the client knows to come back: proxies cut long ones.
     pub mcp_stream: Duration,
+    /// Without `public_url`, tokens made for the loopback address of the request are accepted: on one's own machine alone.
+    pub loopback_audiences: bool,
     pub connections: ConnectionLimits,
     pub strangers: StrangerLimits,
+    pub bodies: BodyLimits,
+    pub streams: StreamLimits,
 }
 
 /// What connections may hold, and whom they are counted for.
@@ -87,8 +93,11 @@ impl Default for GatewayConfig {
             metrics_token: None,
             caller_check: Duration::from_secs(10),
             mcp_stream: Duration::from_secs(600),
+            loopback_audiences: false,
             connections: ConnectionLimits::default(),
             strangers: StrangerLimits::default(),
+            bodies: BodyLimits::default(),
+            streams: StreamLimits::default(),
         }
     }
 }
@@ -103,6 +112,8 @@ pub struct Held {
     pub(crate) started: Instant,
     pub(crate) counts: Counts,
     pub(crate) strangers: Strangers,
+    pub(crate) bodies: Arc<Bodies>,
+    pub(crate) streams: Streams,
     pub(crate) cards: moka::sync::Cache<CardKey, RenderedCard>,
 }
 
@@ -141,12 +152,36 @@ impl App {
             let address = addresses.as_ref().map(|tenants| format!("{tenants}/{}/_a2a/", told.tenant));
             notice::of(told, address.as_deref())
         }));
-        let (started, cards) = (Instant::now(), moka::sync::Cache::new(10_000));
-        let strangers = Strangers::new(config.strangers);
-        Self(Arc::new(Held { engine, config, started, counts: Counts::default(), strangers, cards }))
+        let (started, cards) = (Instant::now(), cards());
+        Self(Arc::new(Held {
+            engine,
+            started,
+            counts: Counts::default(),
+            strangers: Strangers::new(config.strangers),
+            bodies: Bodies::new(config.bodies),
+            streams: Streams::new(config.streams),
+            cards,
+            config,
+        }))
     }
 
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 }
+
+/// A key has the address that the client made up, where there is no `public_url`: what cards weigh is limited, not their
+/// number.
+fn cards() -> moka::sync::Cache<CardKey, RenderedCard> {
+    let weigh = |key: &CardKey, card: &RenderedCard| {
+        let issuers: usize = key.issuers.iter().map(|issuer| issuer.len() + size_of::<String>()).sum();
+        let bytes = card.body.len() + key.base_url.len() + key.signer.len() + issuers + CARD_OVERHEAD;
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    };
+    moka::sync::Cache::builder().max_capacity(CARD_BYTES).weigher(weigh).build()
+}
+
+/// All rendered cards together.
+const CARD_BYTES: u64 = 16 * limits::MIB as u64;
+/// What an entry costs beside its texts.
+const CARD_OVERHEAD: usize = 512;

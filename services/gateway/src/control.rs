@@ -21,7 +21,10 @@ mod views;
 mod whoami;
 
 use axum::Router;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
@@ -88,6 +91,8 @@ fn api() -> OpenApiRouter<App> {
 
 pub(crate) fn router(app: App) -> Router {
     let (api, description) = described_api();
+    // Once, and not for every request.
+    let description = Bytes::from(serde_json::to_vec(&description).unwrap_or_default());
     let router = Router::new()
         .merge(api)
         .route("/", get(landing::control))
@@ -99,10 +104,14 @@ pub(crate) fn router(app: App) -> Router {
         .route("/.well-known/oauth-protected-resource", get(door::control_metadata))
         .route("/.well-known/oauth-protected-resource/mcp", get(door::control_metadata))
         .route("/.well-known/oauth-protected-resource/t/{tenant}/mcp", get(door::tenant_of_path))
-        .route("/api/v1/openapi.json", get(move || async move { axum::Json(description) }))
+        .route("/api/v1/openapi.json", get(move || std::future::ready(document(&description))))
         .fallback(site::nothing_here)
         .method_not_allowed_fallback(site::wrong_method);
     cors::around(router, &app.config.cors.control).with_state(app)
+}
+
+fn document(description: &Bytes) -> Response {
+    ([(CONTENT_TYPE, "application/json")], description.clone()).into_response()
 }
 
 /// The operators' door, and how to get in there and at the tenants'.

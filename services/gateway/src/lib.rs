@@ -4,6 +4,7 @@
 //! the one place that turns errors into status codes and JSON-RPC codes is `problem`.
 
 mod app;
+mod bodies;
 mod body;
 mod charged_body;
 mod client_address;
@@ -25,11 +26,14 @@ mod site;
 mod sse;
 mod strangers;
 mod stream_caller;
+mod streams;
 mod tenant;
 mod trace;
 mod warnings;
 
 pub use app::{App, ConnectionLimits, GatewayConfig};
+pub use bodies::BodyLimits;
 pub use cors::CorsConfig;
 pub use metrics::Metrics;
 pub use strangers::StrangerLimits;
+pub use streams::StreamLimits;

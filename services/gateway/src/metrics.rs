@@ -89,6 +89,7 @@ fn has_token(app: &App, headers: &HeaderMap) -> bool {
 fn measure_process(app: &App) {
     metrics::gauge!("pleat_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     metrics::gauge!("pleat_uptime_seconds").set(app.started.elapsed().as_secs_f64());
+    metrics::gauge!("pleat_body_bytes").set(app.bodies.held() as f64);
     metrics::gauge!("pleat_sse_streams").set(crate::sse::open() as f64);
     // `VmRSS:    12345 kB`; only Linux has this.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -110,6 +111,7 @@ fn describe() {
         ("pleat_connections_refused_total", "Connections closed at once, by the limit that was reached"),
         ("pleat_connections_closed_total", "Connections closed by the server, by reason"),
         ("pleat_strangers_refused_total", "Requests refused because their address sent too many without a valid key"),
+        ("pleat_streams_refused_total", "Event streams refused, by the limit that was reached"),
         ("pleat_accept_errors_total", "Connections that the system did not hand over"),
         ("pleat_push_deliveries_total", "Attempts to tell a receiver of an event, by outcome"),
     ];
@@ -118,6 +120,7 @@ fn describe() {
         ("pleat_uptime_seconds", "Since the server started"),
         ("pleat_process_resident_bytes", "Memory of this process"),
         ("pleat_connections", "Connections that are open"),
+        ("pleat_body_bytes", "Bytes of request bodies that are held until their answers begin"),
         ("pleat_sse_streams", "Event streams that are open"),
         ("pleat_tasks_running", "Tasks that this node runs and has recorded"),
         ("pleat_push_receivers", "Receivers of push notifications that this node follows tasks for"),

@@ -17,6 +17,7 @@ use tracing::Instrument;
 
 use self::place::{Names, NoPlace, Place};
 use crate::app::{App, GatewayConfig};
+use crate::bodies::BodyOwner;
 use crate::charged_body::charged;
 use crate::client_address::ClientAddress;
 use crate::leftover::Leftover;
@@ -55,14 +56,14 @@ impl Sites {
     }
 
     pub(crate) async fn serve(&self, request: Request) -> Response {
-        let Routers { app, control, tenant } = &*self.0;
+        let app = &self.0.app;
         let observed = Observed::begin(&request);
         let span = observed.span();
         let client = request.extensions().get::<ClientAddress>().copied();
         let (request, leftover) = Leftover::of(request);
         let (way, response) = match app.strangers.admit(&app.engine, client, request.headers()) {
             Ok(admitted) => {
-                let (way, response) = dispatch(app, control, tenant, request).instrument(span).await;
+                let (way, response) = dispatch(&self.0, &leftover, request).instrument(span).await;
                 app.strangers.settle(&admitted, way == Way::Nowhere, &response);
                 (way, response)
             }
@@ -73,13 +74,15 @@ impl Sites {
     }
 }
 
-async fn dispatch(app: &App, control: &Router, tenant: &Router, mut request: Request) -> (Way, Response) {
+async fn dispatch(routers: &Routers, leftover: &Leftover, mut request: Request) -> (Way, Response) {
+    let Routers { app, control, tenant } = routers;
     let place = match place::of(&names(&app.config), request.headers(), request.uri()) {
         Ok(place) => place,
         Err(none) => return (Way::Nowhere, Problem::from(none).into_response()),
     };
     match place {
         Place::Control { base_url } => {
+            leftover.count(&app.bodies, || BodyOwner::of_control(request.uri().path()));
             request.extensions_mut().insert(ControlSite { base_url });
             (Way::Control, serve(control, request).await)
         }
@@ -96,6 +99,7 @@ async fn dispatch(app: &App, control: &Router, tenant: &Router, mut request: Req
                 *request.uri_mut() = path;
             }
             let of = Arc::clone(&site.tenant);
+            leftover.count(&app.bodies, || BodyOwner::Tenant(site.tenant.id));
             request.extensions_mut().insert(site);
             let way = Way::of_tenant(request.method(), request.uri().path());
             let response = serve(tenant, request).await;
@@ -128,9 +132,18 @@ pub(crate) fn public_addresses(config: &GatewayConfig) -> Option<String> {
     Some(format!("{}/t", place::control_origin(&names(config), "")))
 }
 
-/// For whom a token may have been made that is shown here: the tenant, by any of its addresses. Where the operator gives
-/// no public address, only the one that the request came by is known.
+/// Whether the address of a site is known to be ours. Without a public address it is what the client wrote into `Host`, which
+/// must not decide whom a token was made for.
+pub(crate) fn is_own_address(config: &GatewayConfig, base_url: &str) -> bool {
+    config.public_url.is_some() || config.loopback_audiences && place::is_loopback(base_url)
+}
+
+/// For whom a token may have been made that is shown here: the tenant, by any of its addresses. None where these are not
+/// known: then an issuer must name its audiences.
 pub(crate) fn audiences(config: &GatewayConfig, slug: &TenantSlug, base_url: &str) -> Vec<String> {
+    if !is_own_address(config, base_url) {
+        return Vec::new();
+    }
     let mut addresses = vec![base_url.to_owned()];
     if config.public_url.is_some() {
         let names = names(config);

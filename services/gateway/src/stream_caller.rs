@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::extract::{self, Member, Visitor};
 use crate::problem::Problem;
 use crate::site;
+use crate::streams::OpenStream;
 
 /// Whoever opened a stream, and what was shown for it.
 pub(crate) struct StreamCaller {
@@ -27,6 +28,8 @@ pub(crate) struct StreamCaller {
     base_url: String,
     key: Option<String>,
     is_visitor: bool,
+    /// Held for as long as the stream is.
+    _place: OpenStream,
 }
 
 impl StreamCaller {
@@ -38,6 +41,7 @@ impl StreamCaller {
             base_url: visitor.site.base_url.to_string(),
             key: extract::bearer(headers)?.map(str::to_owned),
             is_visitor: true,
+            _place: OpenStream::begin(app, &visitor.site.tenant, &visitor.principal)?,
         })
     }
 
@@ -49,6 +53,7 @@ impl StreamCaller {
             base_url: member.base_url.clone(),
             key: extract::bearer(headers)?.map(str::to_owned),
             is_visitor: false,
+            _place: OpenStream::begin(app, &member.tenant, &member.principal)?,
         })
     }
 
@@ -75,7 +80,7 @@ impl StreamCaller {
     }
 
     async fn is_welcome(&self) -> bool {
-        let Self { app, tenant, principal, base_url, key, is_visitor } = self;
+        let Self { app, tenant, principal, base_url, key, is_visitor, .. } = self;
         let shut = match is_visitor {
             true => app.engine.may_visit(tenant, principal).await,
             false => app.engine.may_look(principal),

@@ -133,7 +133,8 @@ impl TestServer {
         let mut config = EngineConfig::new(MasterKey::from_bytes([7; 32]));
         engine_config(&mut config);
         let engine = Engine::new(store.clone(), runtime, config).expect("the settings are good");
-        let mut gateway = GatewayConfig { metrics: Metrics::install(), ..GatewayConfig::default() };
+        let mut gateway =
+            GatewayConfig { metrics: Metrics::install(), loopback_audiences: true, ..GatewayConfig::default() };
         gateway_config(&mut gateway);
         let app = App::new(engine.clone(), gateway);
         let server = Server::bind(([127, 0, 0, 1], 0).into(), app).await.expect("a free port");

@@ -96,3 +96,31 @@ async fn behind_a_public_url_both_of_a_tenants_addresses_are_audiences() {
     // The address that a request happens to come by is none then.
     assert_eq!(status(&server, &key.token(&claims(&server))).await, 401);
 }
+
+#[tokio::test]
+async fn without_a_public_url_an_issuer_needs_audiences_and_the_host_decides_nothing() {
+    let server = serve(TestServer::start_with(|_| {}, |gateway| gateway.loopback_audiences = false).await).await;
+    let key = Signer::edwards("one");
+    let (refused, body) =
+        server.api(Method::POST, super::ISSUERS, &server.admin, Some(wish(&[&key], &["invoke"]))).await;
+    assert_eq!(refused, 400, "{body}");
+    assert!(body["error"]["message"].as_str().unwrap().contains("server.public_url"), "{body}");
+    let mut named = wish(&[&key], &["invoke"]);
+    named["audiences"] = json!(["my-agent"]);
+    register(&server, named).await;
+    assert_eq!(status(&server, &key.token(&claims(&server))).await, 401, "for the address of the request");
+    assert_eq!(status(&server, &key.token(&with(&server, "aud", json!("my-agent")))).await, 200);
+}
+
+#[tokio::test]
+async fn on_ones_own_machine_only_loopback_addresses_are_audiences() {
+    let server = serve(TestServer::start().await).await;
+    let key = Signer::edwards("one");
+    register(&server, wish(&[&key], &["invoke"])).await;
+    let call = async |host: &str| {
+        let token = key.token(&with(&server, "aud", json!(format!("http://{host}/t/acme"))));
+        let request = server.client.post(format!("{}/echo", server.tenant_url())).bearer_auth(token);
+        request.header("host", host).json(&json!({ "a": 1 })).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!((call("localhost:8787").await, call("10.7.0.1").await), (200, 401));
+}

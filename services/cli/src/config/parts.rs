@@ -9,7 +9,7 @@ use ipnet::IpNet;
 use pleat_domain::Plans;
 use pleat_domain::limits::{KIB, MIB};
 use pleat_engine::{EngineConfig, PushTimes};
-use pleat_gateway::{ConnectionLimits, CorsConfig, GatewayConfig, Metrics, StrangerLimits};
+use pleat_gateway::{BodyLimits, ConnectionLimits, CorsConfig, GatewayConfig, Metrics, StrangerLimits, StreamLimits};
 use pleat_runtime::{CodeKey, CompileLimits, PoolSize, RuntimeConfig};
 use pleat_store::StoreConfig;
 
@@ -46,6 +46,11 @@ impl Settings {
             metrics: self.recorder(),
             metrics_token: self.metrics.token.clone(),
             connections: self.connections()?,
+            streams: StreamLimits { node: self.limits.streams, per_caller: self.limits.streams_per_caller },
+            bodies: BodyLimits {
+                node: self.limits.bodies_mib.saturating_mul(MIB),
+                owner: self.limits.tenant_bodies_mib.saturating_mul(MIB),
+            },
             strangers: StrangerLimits {
                 per_minute: self.limits.stranger_requests_per_minute,
                 burst: self.limits.stranger_burst,

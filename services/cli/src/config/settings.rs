@@ -119,11 +119,25 @@ pub struct LimitSettings {
     /// Of one address, without a valid key. 0: as many as they like.
     pub stranger_requests_per_minute: u64,
     pub stranger_burst: u64,
+    /// Request bodies that are held at once: of the node, and of one tenant.
+    pub bodies_mib: usize,
+    pub tenant_bodies_mib: usize,
+    /// Open event streams over A2A and HTTP: of the node, and of one caller.
+    pub streams: usize,
+    pub streams_per_caller: usize,
 }
 
 impl Default for LimitSettings {
     fn default() -> Self {
-        Self { request_body_mib: 4, stranger_requests_per_minute: 12_000, stranger_burst: 6_000 }
+        Self {
+            request_body_mib: 4,
+            stranger_requests_per_minute: 12_000,
+            stranger_burst: 6_000,
+            bodies_mib: 256,
+            tenant_bodies_mib: 64,
+            streams: 8_192,
+            streams_per_caller: 1_000,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use http::{HeaderMap, StatusCode};
 use pleat_engine::{KeySource, NewIssuerRequest};
 
@@ -11,12 +11,14 @@ use super::views::{IssuerView, Issuers, NewIssuer, NewKeySet};
 use crate::app::App;
 use crate::extract::{Member, MemberOf};
 use crate::problem::Problem;
+use crate::site::{self, ControlSite};
 
 /// Register an issuer of tokens, with its keys or the URL they are served at.
 #[utoipa::path(post, operation_id = "createIssuer", path = "/tenants/{tenant}/issuers", params(("tenant" = String, Path)), request_body = NewIssuer,
     responses((status = 201, body = IssuerView), (status = 400), (status = 403), (status = 409)), security(("key" = [])))]
 pub(crate) async fn create(
     State(app): State<App>,
+    Extension(site): Extension<ControlSite>,
     member: Member,
     headers: HeaderMap,
     sent: Body,
@@ -29,6 +31,9 @@ pub(crate) async fn create(
         (None, Some(url)) => KeySource::Url(url),
         _ => return Err(Problem::invalid("give either `jwks` or `jwksUrl`")),
     };
+    if audiences.is_empty() && !site::is_own_address(&app.config, &site.base_url) {
+        return Err(Problem::audiences_needed());
+    }
     let request = NewIssuerRequest { issuer, audiences, keys, scopes, limits };
     let record = app.engine.create_issuer(&member.tenant, &member.principal, request).await?;
     Ok((StatusCode::CREATED, Json(record.into())))

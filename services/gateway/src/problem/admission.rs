@@ -9,12 +9,41 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Problem, Words};
+use crate::bodies::{BodiesFull, Share};
+use crate::streams::StreamsFull;
 
 impl Problem {
+    pub(crate) fn audiences_needed() -> Self {
+        Self::invalid(
+            "an issuer needs `audiences` here: without `server.public_url`, the addresses of its tenant are not known",
+        )
+        .with_hint("name what its tokens have in `aud`, or ask the operator to set `server.public_url`")
+    }
+
     pub(crate) fn stranger_limit(most: u64, wait: Duration) -> Self {
         let text = format!("your address has sent more than {most} requests a minute without a valid key");
         let refused = Self::budget(StatusCode::TOO_MANY_REQUESTS, text, "stranger_requests_per_minute", most, wait);
         refused.with_hint("wait, or send a key that is valid")
+    }
+
+    /// The node's budget is nobody's fault, the owner's share is its own.
+    pub(crate) fn bodies_full(full: BodiesFull) -> Self {
+        let (status, limit) = match full.whose {
+            Share::Node => (StatusCode::SERVICE_UNAVAILABLE, "limits.bodies_mib"),
+            Share::Owner => (StatusCode::TOO_MANY_REQUESTS, "limits.tenant_bodies_mib"),
+        };
+        let text = format!("{full}; try again");
+        Self::budget(status, text, limit, full.most as u64, Duration::from_secs(1))
+    }
+
+    pub(crate) fn streams_full(full: StreamsFull, most: usize) -> Self {
+        let (status, whose) = match full {
+            StreamsFull::Node => (StatusCode::SERVICE_UNAVAILABLE, "this node"),
+            StreamsFull::Tenant => (StatusCode::TOO_MANY_REQUESTS, "the tenant"),
+            StreamsFull::Caller => (StatusCode::TOO_MANY_REQUESTS, "the caller"),
+        };
+        let text = format!("{whose} has {most} open event streams, which is the most; close one");
+        Self::budget(status, text, full.limit(), most as u64, Duration::from_secs(5))
     }
 
     /// A limit of the node or its configuration, with when to try again.

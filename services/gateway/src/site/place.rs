@@ -65,6 +65,14 @@ pub(crate) fn of<'a>(names: &Names<'_>, headers: &'a HeaderMap, uri: &'a Uri) ->
     }
 }
 
+/// Whether the address names this machine, as only clients on it can mean it.
+pub(crate) fn is_loopback(base_url: &str) -> bool {
+    let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
+    let host = host_of(rest.split('/').next().unwrap_or_default());
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || host.ends_with(".localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
 /// The one host the request is for; a second opinion is a fault.
 fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Result<&'a str, NoPlace> {
     let mut named = headers.get_all(HOST).iter();
