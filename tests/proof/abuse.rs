@@ -2,6 +2,7 @@
 //!
 //! Each file tries one finding of a security review on real processes, from outside.
 
+mod disguise;
 mod machine;
 mod memory;
 mod sockets;
@@ -13,5 +14,6 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     let mut rows = machine::prove().await;
     rows.extend(memory::prove(scale).await);
     rows.extend(sockets::prove(scale).await);
+    rows.extend(disguise::prove().await);
     rows
 }
