@@ -4,6 +4,7 @@
 
 mod bodies;
 mod hosts;
+mod disguise;
 mod machine;
 mod memory;
 mod revocation;
@@ -19,5 +20,6 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     rows.extend(revocation::prove(scale).await);
     rows.extend(bodies::prove(scale).await);
     rows.extend(hosts::prove(scale).await);
+    rows.extend(disguise::prove().await);
     rows
 }

@@ -3,6 +3,7 @@
 //! One [`Watch`] goes with a task through all of it, so that the same value has the same placeholder everywhere. What it
 //! finds is noted here and handed to [`crate::findings`]; what it blocks goes no further.
 
+mod file_text;
 mod files;
 mod names;
 mod noted;

@@ -103,27 +103,63 @@ async fn names_codes_and_schemas_are_output() {
 
 /// One byte that is no text does not make a file of texts unreadable.
 #[tokio::test]
-async fn a_file_that_is_not_quite_a_text_is_read_all_the_same() {
-    let tongue = Tongue::V1;
+async fn file_that_is_not_quite_utf8_is_scanned_and_redacted_only_with_fail_open() {
     let broken = [b"caf\xe9: ".as_slice(), EMAIL.as_bytes()].concat();
-    let wide: Vec<u8> = format!("\u{feff}{EMAIL}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let closed = json!({ "type": "pii", "action": "redact", "target": "input" });
     let mut open = closed.clone();
     open["on_error"] = json!("fail_open");
     let server = guarded(checks(json!([closed]))).await;
-    for bytes in [broken, wide] {
-        let send = async || {
-            let part = json!({ "raw": STANDARD.encode(&bytes), "mediaType": "text/plain" });
-            tongue.send(&server, "", json!({ "message": tongue.message(json!([part])) })).await.body
-        };
-        set(&server, "", checks(json!([closed]))).await;
-        let answer = send().await;
-        assert_eq!(answer["error"]["code"], -32050, "what cannot be redacted does not pass: {answer}");
-        set(&server, "", checks(json!([open]))).await;
-        let answer = send().await;
-        let kept = server.task(answer["result"]["task"]["id"].as_str().unwrap_or_else(|| panic!("{answer}"))).await;
-        let file = kept["history"][0]["content"][0]["resource"]["blob"].as_str().unwrap_or_else(|| panic!("{kept}"));
-        let text = String::from_utf8(STANDARD.decode(file).unwrap()).unwrap();
-        assert!(text.contains("[EMAIL_1]") && !text.contains("jane"), "{text}");
+    let answer = send_file(&server, "text/plain", &broken).await;
+    assert_eq!(answer["error"]["code"], -32050, "what cannot be redacted does not pass: {answer}");
+    set(&server, "", checks(json!([open]))).await;
+    let answer = send_file(&server, "text/plain", &broken).await;
+    let text = String::from_utf8(kept_file(&server, &answer).await).unwrap();
+    assert!(text.contains("[EMAIL_1]") && !text.contains("jane"), "{text}");
+}
+
+/// The media type is the sender's word: the content decides.
+#[tokio::test]
+async fn text_file_is_redacted_in_its_encoding_whatever_its_media_type() {
+    let server = guarded(checks(json!([{ "type": "pii", "action": "redact", "target": "input" }]))).await;
+    let wide = |mark: &str| format!("{mark}{EMAIL}").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for media_type in ["text/plain", "Text/Plain", "application/toml", "image/svg+xml", "image/png"] {
+        for (bytes, is_wide) in [(EMAIL.as_bytes().to_vec(), false), (wide("\u{feff}"), true), (wide(""), true)] {
+            let answer = send_file(&server, media_type, &bytes).await;
+            let kept = kept_file(&server, &answer).await;
+            let narrow = if is_wide { kept.into_iter().filter(u8::is_ascii_graphic).collect() } else { kept };
+            let text = String::from_utf8_lossy(&narrow).into_owned();
+            assert!(text.contains("[EMAIL_1]") && !text.contains("jane"), "{media_type}: {text}");
+        }
     }
+}
+
+#[tokio::test]
+async fn binary_file_passes_unchanged_and_unreadable_base64_is_decided_by_on_error() {
+    let policy = |on_error: &str| checks(json!([{ "type": "pii", "action": "block", "on_error": on_error }]));
+    let server = guarded(policy("fail_closed")).await;
+    let picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89".repeat(8);
+    let answer = send_file(&server, "image/png", &picture).await;
+    assert_eq!(kept_file(&server, &answer).await, picture);
+    let source = "export const description = 'returns a file'; export default (input, ctx) => ctx.content([{ \
+                  type: 'resource', resource: { uri: 'file:///f', mimeType: 'image/png', blob: '%%%' } }]);";
+    server.deploy("broken.js", source.to_owned(), "&visibility=public").await;
+    for (on_error, blocked) in [("fail_closed", true), ("fail_open", false)] {
+        set(&server, "", policy(on_error)).await;
+        let (status, answer) = server.http("", "broken", json!({})).await;
+        assert_eq!(status == 403, blocked, "{on_error}: {status} {answer}");
+    }
+}
+
+async fn send_file(server: &TestServer, media_type: &str, bytes: &[u8]) -> Value {
+    let part = json!({ "raw": STANDARD.encode(bytes), "mediaType": media_type });
+    let params = json!({ "message": Tongue::V1.message(json!([part])) });
+    Tongue::V1.send(server, "", params).await.body
+}
+
+/// The file of the message, as it is stored with the task.
+async fn kept_file(server: &TestServer, answer: &Value) -> Vec<u8> {
+    let task = server.task(answer["result"]["task"]["id"].as_str().unwrap_or_else(|| panic!("{answer}"))).await;
+    let block = &task["history"][0]["content"][0];
+    let payload = block["resource"]["blob"].as_str().or_else(|| block["data"].as_str());
+    STANDARD.decode(payload.unwrap_or_else(|| panic!("{task}"))).unwrap()
 }
