@@ -2,9 +2,11 @@
 //!
 //! Each file tries one finding of a security review on real processes, from outside.
 
+mod disguise;
 mod machine;
 mod memory;
 mod revocation;
+mod schemas;
 mod sockets;
 
 use crate::options::Scale;
@@ -15,5 +17,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     rows.extend(memory::prove(scale).await);
     rows.extend(sockets::prove(scale).await);
     rows.extend(revocation::prove(scale).await);
+    rows.extend(schemas::prove(scale).await);
+    rows.extend(disguise::prove().await);
     rows
 }
