@@ -3,11 +3,12 @@
 //! Each file tries one finding of a security review on real processes, from outside.
 
 mod bodies;
-mod hosts;
 mod disguise;
+mod hosts;
 mod machine;
 mod memory;
 mod revocation;
+mod schemas;
 mod sockets;
 
 use crate::options::Scale;
@@ -20,6 +21,7 @@ pub async fn prove(scale: Scale) -> Vec<Row> {
     rows.extend(revocation::prove(scale).await);
     rows.extend(bodies::prove(scale).await);
     rows.extend(hosts::prove(scale).await);
+    rows.extend(schemas::prove(scale).await);
     rows.extend(disguise::prove().await);
     rows
 }

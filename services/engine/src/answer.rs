@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pleat_domain::{Failure, Principal, Raw, Reason, Task, TaskId, Tenant};
 use pleat_policy::Action;
+use pleat_schemas::Effort;
 use serde_json::Value;
 use tracing::Instrument;
 
@@ -15,17 +16,6 @@ use crate::hub::{Live, Phase};
 use crate::invoke::{Invocation, Turn};
 use crate::run::{Recorded, Run};
 use crate::schema::Schema;
-
-/// Whether an answer is what was asked for. A schema that cannot be read asks for nothing.
-pub fn check_answer(schema: &Value, answer: &Raw) -> Result<(), EngineError> {
-    let violations = Schema::compile(Some(schema)).map(|schema| schema.violations(answer)).unwrap_or_default();
-    match violations.first() {
-        None => Ok(()),
-        Some(Violation { pointer, message }) => {
-            Err(EngineError::Invalid(format!("the answer is not what was asked for: {message} (at `{pointer}`)")))
-        }
-    }
-}
 
 /// What a call came to within a moment.
 pub enum Answer {
@@ -58,6 +48,19 @@ impl Going {
 }
 
 impl Engine {
+    /// Whether an answer is what was asked for. A schema that cannot be read asks for nothing.
+    pub async fn check_answer(&self, tenant: &Tenant, schema: &Value, answer: &Raw) -> Result<(), EngineError> {
+        let asked = schema.clone();
+        let compiled = self.with_schemas(tenant.id, move || Schema::compile(Some(&asked), Effort::FULL)).await?;
+        let Ok(schema) = compiled else { return Ok(()) };
+        match self.violations(tenant.id, &schema, answer).await?.first() {
+            None => Ok(()),
+            Some(Violation { pointer, message }) => {
+                Err(EngineError::Invalid(format!("the answer is not what was asked for: {message} (at `{pointer}`)")))
+            }
+        }
+    }
+
     /// Whether this caller may come in at all: with a key that may invoke, or without one where there is something public.
     pub async fn may_visit(&self, tenant: &Tenant, principal: &Principal) -> Result<(), EngineError> {
         authorize(principal, Action::UseDoor, EngineError::UnknownTenant)?;

@@ -24,7 +24,7 @@ use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::hub::lock;
 use crate::policies::Policies;
-use crate::schema::Schema;
+use crate::schema::{Schema, SchemaCache, apart};
 
 /// A deployed version of a function or of a pipeline, with everything compiled that a call needs.
 #[derive(Debug)]
@@ -63,11 +63,15 @@ pub(crate) struct Pipeline {
 const PIPELINE_TAG: &str = "pipeline";
 
 impl Skill {
-    pub(crate) fn from_row(row: ActiveFunction, policies: &Policies) -> Result<Self, EngineError> {
+    pub(crate) fn from_row(
+        row: ActiveFunction,
+        policies: &Policies,
+        schemas: &SchemaCache,
+    ) -> Result<Self, EngineError> {
         let corrupt = |what: String| EngineError::Internal(what.into());
         let manifest: Manifest = serde_json::from_str(&row.manifest).map_err(|error| corrupt(error.to_string()))?;
-        let input = Schema::compile(manifest.input.as_ref()).map_err(corrupt)?;
-        let output = Schema::compile(manifest.output.as_ref()).map_err(corrupt)?;
+        let input = schemas.get(manifest.input.as_ref());
+        let output = schemas.get(manifest.output.as_ref());
         let language = row.language.parse().map_err(|_| corrupt(format!("unknown language `{}`", row.language)))?;
         let hosts = HostGrants::parse(row.grants.hosts.iter().map(String::as_str));
         let hosts = hosts.map_err(|error| corrupt(error.to_string()))?;
@@ -90,7 +94,11 @@ impl Skill {
         })
     }
 
-    pub(crate) fn from_pipeline(row: &PipelineRow, policies: &Policies) -> Result<Self, EngineError> {
+    pub(crate) fn from_pipeline(
+        row: &PipelineRow,
+        policies: &Policies,
+        schemas: &SchemaCache,
+    ) -> Result<Self, EngineError> {
         let corrupt = |what: String| EngineError::Internal(what.into());
         let definition = pleat_pipelines::parse(&row.definition).map_err(|faults| corrupt(faults.to_string()))?;
         let manifest = Manifest {
@@ -101,8 +109,8 @@ impl Skill {
             tags: vec![PIPELINE_TAG.to_owned()],
             ..Manifest::default()
         };
-        let input = Schema::compile(manifest.input.as_ref()).map_err(corrupt)?;
-        let output = Schema::compile(manifest.output.as_ref()).map_err(corrupt)?;
+        let input = schemas.get(manifest.input.as_ref());
+        let output = schemas.get(manifest.output.as_ref());
         let plan = Arc::new(Plan::from(definition.clone()));
         let name = SkillName::pipeline(&row.name);
         let guard = policies.guard_of(&name, &manifest)?;
@@ -299,10 +307,25 @@ fn may_call(principal: &Principal, skill: &Skill) -> bool {
 /// How long another node's deploy may go unnoticed.
 const RECHECK: Duration = Duration::from_millis(500);
 
+/// The memory of catalogs that are kept, about; the ones not used for longest are loaded again.
+const CATALOG_BYTES: u64 = 512 * 1024 * 1024;
+/// What a catalog and each skill in it take besides schemas, about.
+const SKILL_BYTES: usize = 16 * 1024;
+
+fn weigh(_: &TenantId, entry: &Arc<Entry>) -> u32 {
+    let skills = entry.catalog.skills.values().chain(entry.catalog.drafts.values());
+    let bytes = skills.map(|skill| SKILL_BYTES + skill.input.bytes() + skill.output.bytes()).sum::<usize>();
+    u32::try_from(SKILL_BYTES + bytes).unwrap_or(u32::MAX)
+}
+
+/// Compiled schemas that are kept, catalogs that use one share it.
+const SCHEMA_CACHE_BYTES: u64 = 128 * 1024 * 1024;
+
 pub(crate) struct Catalogs {
     cache: moka::sync::Cache<TenantId, Arc<Entry>>,
     born: Instant,
     watched: Mutex<HashMap<TenantId, watch::Sender<()>>>,
+    pub(crate) schemas: Arc<SchemaCache>,
 }
 
 /// Told when what a tenant has deployed may have changed.
@@ -336,7 +359,12 @@ struct Entry {
 
 impl Catalogs {
     pub(crate) fn new() -> Self {
-        Self { cache: moka::sync::Cache::new(10_000), born: Instant::now(), watched: Mutex::default() }
+        Self {
+            cache: moka::sync::Cache::builder().weigher(weigh).max_capacity(CATALOG_BYTES).build(),
+            born: Instant::now(),
+            watched: Mutex::default(),
+            schemas: Arc::new(SchemaCache::new(SCHEMA_CACHE_BYTES)),
+        }
     }
 
     pub(crate) fn forget(&self, tenant: TenantId) {
@@ -363,21 +391,26 @@ impl Catalogs {
                 return Ok(Arc::clone(&entry.catalog));
             }
         }
-        let catalog = Arc::new(Box::pin(load(store)).await?);
+        let catalog = Arc::new(Box::pin(load(store, Arc::clone(&self.schemas))).await?);
         let entry = Entry { catalog: Arc::clone(&catalog), checked: AtomicU64::new(now) };
         self.cache.insert(tenant, Arc::new(entry));
         Ok(catalog)
     }
 }
 
-async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
+async fn load(store: &TenantStore, schemas: Arc<SchemaCache>) -> Result<Catalog, EngineError> {
     let rows = store.catalog().await?;
+    // Schemas and patterns are compiled: not on a thread that does I/O.
+    apart(move || compile(rows, &schemas)).await?
+}
+
+fn compile(rows: pleat_store::Catalog, schemas: &SchemaCache) -> Result<Catalog, EngineError> {
     let policies = Policies::read(&rows.policies)?;
     let (mut skills, mut drafts) = (BTreeMap::new(), BTreeMap::new());
     let mut updated_at = OffsetDateTime::UNIX_EPOCH;
     for row in rows.functions {
         let name = row.name.clone();
-        match Skill::from_row(row, &policies) {
+        match Skill::from_row(row, &policies, schemas) {
             Ok(skill) => {
                 updated_at = updated_at.max(skill.updated_at);
                 skills.insert(name, Arc::new(skill));
@@ -389,7 +422,7 @@ async fn load(store: &TenantStore) -> Result<Catalog, EngineError> {
     }
     for row in rows.pipelines {
         let (state, changed) = (row.state, row.updated_at);
-        match Skill::from_pipeline(&row, &policies) {
+        match Skill::from_pipeline(&row, &policies, schemas) {
             Ok(skill) => {
                 let place = if state == PipelineState::Active { &mut skills } else { &mut drafts };
                 updated_at = if state == PipelineState::Active { updated_at.max(changed) } else { updated_at };
@@ -427,13 +460,17 @@ impl Engine {
             return Ok(Arc::clone(skill));
         }
         let (store, unknown) = (self.tenant_store(tenant), || EngineError::UnknownSkill(name.to_string()));
-        let policies = &catalog.policies;
+        let schemas = Arc::clone(&self.inner.catalogs.schemas);
         let skill = match name.as_pipeline().and_then(|name| SkillName::parse(name).ok()) {
             Some(name) => {
-                Skill::from_pipeline(&store.pipeline_at(&name, version).await?.ok_or_else(unknown)?, policies)?
+                let row = store.pipeline_at(&name, version).await?.ok_or_else(unknown)?;
+                apart(move || Skill::from_pipeline(&row, &catalog.policies, &schemas)).await?
             }
-            None => Skill::from_row(store.version(name, version).await?.ok_or_else(unknown)?, policies)?,
+            None => {
+                let row = store.version(name, version).await?.ok_or_else(unknown)?;
+                apart(move || Skill::from_row(row, &catalog.policies, &schemas)).await?
+            }
         };
-        Ok(Arc::new(skill))
+        Ok(Arc::new(skill?))
     }
 }

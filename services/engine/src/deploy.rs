@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::grant::{self, Wish};
 use crate::load::party;
 use crate::policies;
-use crate::schema::Schema;
+use crate::schema::{Schema, SchemaCache};
 
 /// What is uploaded, and what the deployer wishes.
 #[derive(Debug, Clone)]
@@ -51,6 +51,16 @@ pub struct RollbackReport {
     pub version: i32,
     /// Active pipelines that this version does not suit.
     pub warnings: Vec<String>,
+}
+
+/// Compiles what a manifest brings along.
+fn check_manifest(manifest: &Manifest, schemas: &SchemaCache) -> Result<(), EngineError> {
+    for (field, schema) in [("input", &manifest.input), ("output", &manifest.output)] {
+        if let Schema::Refused(fault) = schemas.get(schema.as_ref()) {
+            return Err(EngineError::NotDeployable(format!("`{field}` is not a valid JSON Schema: {fault}")));
+        }
+    }
+    policies::check(manifest)
 }
 
 impl Engine {
@@ -108,12 +118,8 @@ impl Engine {
         let described = self.inner.runtime.describe(&code, party(tenant.id)).await;
         let described = described.map_err(|failure| EngineError::Describe(Box::new(failure)))?;
         let manifest = Manifest::parse(&described).map_err(|fault| EngineError::NotDeployable(fault.to_string()))?;
-        for (field, schema) in [("input", &manifest.input), ("output", &manifest.output)] {
-            Schema::compile(schema.as_ref()).map_err(|fault| {
-                EngineError::NotDeployable(format!("`{field}` is not a valid JSON Schema: {fault}"))
-            })?;
-        }
-        policies::check(&manifest)?;
+        let (checked, schemas) = (manifest.clone(), Arc::clone(&self.inner.catalogs.schemas));
+        self.with_schemas(tenant.id, move || check_manifest(&checked, &schemas)).await??;
         let name = name_of(&upload, &manifest)?;
         let requested = manifest.requested();
         let before = self.grants_of(tenant, &name).await?;

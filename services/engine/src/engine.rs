@@ -96,6 +96,9 @@ impl EngineConfig {
 
 /// Operations of guests that may wait for a turn at the database; a call has few at once.
 const TURNS_QUEUE: usize = 16_384;
+/// Long checks and compilations of schemas at once, and those that wait.
+const SCHEMA_TURNS: usize = 4;
+const SCHEMA_QUEUE: usize = 256;
 
 /// How long a node may go on with what it knows of tenants and keys, should another node's notice of a change be lost.
 pub(crate) const STALE: Duration = Duration::from_millis(800);
@@ -137,6 +140,8 @@ pub(crate) struct Inner {
     pub(crate) books: Arc<Books>,
     pub(crate) measures: Measures,
     pub(crate) slots: Arc<Slots>,
+    /// Turns for long work on schemas.
+    pub(crate) schema_turns: Arc<Slots>,
     /// Turns at the database for what guests keep there: one tenant's flood must not take all connections.
     pub(crate) turns: Arc<Slots>,
     /// Calls.
@@ -161,6 +166,7 @@ impl Engine {
             [Arc::new(Meter(Arc::clone(&books))), Arc::<DispatchLog>::clone(&dispatches)];
         let inner = Inner {
             slots: Slots::new(runtime.occupancy().capacity, config.slot_queue),
+            schema_turns: Slots::of(SCHEMA_TURNS, SCHEMA_QUEUE),
             turns: Slots::of(store.connections() / 2, TURNS_QUEUE),
             books,
             measures: Measures::default(),

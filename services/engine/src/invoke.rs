@@ -10,9 +10,10 @@ use time::OffsetDateTime;
 use tokio::sync::oneshot;
 use tracing::{Instrument, Span};
 
+use crate::admission::Permit;
 use crate::catalog::{Callable, Skill};
 use crate::engine::{Engine, authorize};
-use crate::error::EngineError;
+use crate::error::{EngineError, Violation};
 use crate::findings::Circumstances;
 use crate::hooks::VerbEvent;
 use crate::lasting::Lasting;
@@ -20,6 +21,7 @@ use crate::once::{IdempotencyKey, Repeat};
 use crate::pipeline::Pins;
 use crate::reach::Standing;
 use crate::run::{Admitted, Recorded, Run};
+use crate::schema::{Later, Quick};
 use crate::sink::Sink;
 use crate::subscribe::EventStream;
 
@@ -209,7 +211,7 @@ impl Engine {
     ) -> Result<Box<Run>, EngineError> {
         self.open_for_work()?;
         let once = Repeat::of(&invocation);
-        check_input(&invocation.skill.0, &invocation.input)?;
+        let unchecked = check_input(&invocation.skill.0, &invocation.input)?;
         let watch = self.look_at_call(&mut invocation, origin.as_ref().and_then(|origin| origin.step.as_ref()))?;
         let Invocation {
             tenant, principal, skill: Callable(skill), input, message, context, alias, door, push, ..
@@ -224,7 +226,7 @@ impl Engine {
             None => (None, None, None),
         };
         let record = self.run_record(&tenant, &skill, step.as_ref()).await?;
-        let permit = self.enter(&tenant, &principal, &skill, &input).await?;
+        let permit = self.enter_checked(&tenant, &principal, &skill, &input, unchecked).await?;
         // Not before: what waited for its turn begins now.
         let (id, now) = (step.as_ref().map_or_else(TaskId::new, |step| step.id), OffsetDateTime::now_utc());
         let push = push
@@ -277,10 +279,11 @@ impl Engine {
         if !task.state.is_interrupted() {
             return Err(EngineError::NotContinuable(task.state.as_str()));
         }
+        let mut unchecked = None;
         let skill = match (&task.skill, named) {
             (Some(name), _) => self.skill_version(&tenant, name, task.version).await?,
             (None, Some(Callable(skill))) => {
-                check_input(&skill, &input)?;
+                unchecked = check_input(&skill, &input)?;
                 skill
             }
             (None, None) => return Err(EngineError::SkillNeeded(Vec::new())),
@@ -302,7 +305,7 @@ impl Engine {
         if let Some(push) = push {
             self.set_push_of_turn(&tenant, &principal, &task, &push).await?;
         }
-        let permit = self.enter(&tenant, &principal, &skill, &input).await?;
+        let permit = self.enter_checked(&tenant, &principal, &skill, &input, unchecked).await?;
         // A quick first turn stored no event rows; what follows needs them to count on.
         let backlog = if task.last_seq == 0 { task.derived_events() } else { Vec::new() };
         let kept = task.ask.take().and_then(|ask| ask.state);
@@ -324,6 +327,22 @@ impl Engine {
         self.keep_findings(run.watch.as_ref(), &run.circumstances());
         self.ask_hooks(&run.verb())?;
         Ok(run)
+    }
+
+    /// Lets a call in and makes the rest of the check of its input.
+    async fn enter_checked(
+        &self,
+        tenant: &Arc<Tenant>,
+        principal: &Principal,
+        skill: &Skill,
+        input: &Raw,
+        unchecked: Option<Later>,
+    ) -> Result<Permit, EngineError> {
+        let permit = self.enter(tenant, principal, skill, input).await?;
+        if let Some(later) = unchecked {
+            refuse(Box::pin(self.check_later(tenant.id, later)).await?)?;
+        }
+        Ok(permit)
     }
 
     pub(crate) fn ask_hooks(&self, event: &VerbEvent<'_>) -> Result<(), EngineError> {
@@ -379,11 +398,16 @@ impl Run {
     }
 }
 
-fn check_input(skill: &Skill, input: &Raw) -> Result<(), EngineError> {
-    match skill.input.violations(input) {
-        violations if violations.is_empty() => Ok(()),
-        violations => Err(EngineError::InvalidInput(violations)),
+/// Checks an input as far as a moment is enough for; the rest is for callers that quotas have let in.
+fn check_input(skill: &Skill, input: &Raw) -> Result<Option<Later>, EngineError> {
+    match skill.input.quick(input) {
+        Quick::Decided(violations) => refuse(violations).map(|()| None),
+        Quick::Later(later) => Ok(Some(later)),
     }
+}
+
+fn refuse(violations: Vec<Violation>) -> Result<(), EngineError> {
+    if violations.is_empty() { Ok(()) } else { Err(EngineError::InvalidInput(violations)) }
 }
 
 /// The message that a call without one amounts to.

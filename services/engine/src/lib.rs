@@ -67,7 +67,7 @@ mod watch;
 mod writing;
 
 pub use admin::{MintedKey, NewKeyRequest};
-pub use answer::{Answer, Going, check_answer};
+pub use answer::{Answer, Going};
 pub use card_keys::{CardKey, CardSigner, PublicKeys};
 pub use catalog::{Callable, Catalog, CatalogWatch, Skill};
 pub use choice::Question;

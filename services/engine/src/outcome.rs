@@ -6,6 +6,7 @@ use pleat_runtime::{Outcome, Stop};
 
 use crate::catalog::Skill;
 use crate::hub::Interrupt;
+use crate::run::Run;
 use crate::sink::Emitted;
 
 /// How a turn of a task ends.
@@ -61,9 +62,6 @@ impl Ending {
         let name = || format!("{}-result", skill.name);
         match outcome {
             Outcome::Value(value) | Outcome::Text(value) => {
-                if let Some(failure) = output_fault(skill, &value) {
-                    return Self::failed(failure);
-                }
                 let silent = match emitted {
                     Emitted::Nothing => false,
                     Emitted::Some => value.get() == "null",
@@ -73,9 +71,6 @@ impl Ending {
                 Self { result, ..Self::plain(TaskState::Completed) }
             }
             Outcome::Content { blocks, structured } => {
-                if let Some(failure) = structured.as_ref().and_then(|value| output_fault(skill, value)) {
-                    return Self::failed(failure);
-                }
                 let mut artifact = Artifact::of_blocks(name(), blocks);
                 artifact.value = structured;
                 Self { result: Some(artifact), ..Self::plain(TaskState::Completed) }
@@ -128,11 +123,23 @@ fn client_ask(skill: &Skill, client: ClientAsk, state: Option<Raw>) -> Ask {
     Ask { state, client: Some(client), ..Ask::new(prompt) }
 }
 
-/// A declared output schema is a promise to callers: what breaks it does not leave.
-fn output_fault(skill: &Skill, value: &pleat_domain::Raw) -> Option<Failure> {
-    let violations = skill.output.violations(value);
-    let first = violations.first()?;
-    let text = format!("`{}` returned what its own `output` schema does not allow", skill.name);
-    let place = if first.pointer.is_empty() { "the result" } else { first.pointer.as_str() };
-    Some(Failure::new(Reason::BadOutput, text).with_detail(format!("at {place}: {}", first.message)))
+impl Run {
+    /// A declared output schema is a promise to callers: what breaks it does not leave.
+    pub(crate) async fn kept(&mut self, result: Result<Outcome, Stop>) -> Result<Outcome, Stop> {
+        let value = match &result {
+            Ok(Outcome::Value(value) | Outcome::Text(value)) => Some(value),
+            Ok(Outcome::Content { structured, .. }) => structured.as_ref(),
+            _ => None,
+        };
+        let Some(value) = value else { return result };
+        let violations = match self.engine.violations(self.tenant.id, &self.skill.output, value).await {
+            Ok(violations) => violations,
+            Err(error) => return Err(Stop::Failed(Failure::new(Reason::Busy, error.to_string()))),
+        };
+        let Some(first) = violations.first() else { return result };
+        let text = format!("`{}` returned what its own `output` schema does not allow", self.skill.name);
+        let place = if first.pointer.is_empty() { "the result" } else { first.pointer.as_str() };
+        let failure = Failure::new(Reason::BadOutput, text).with_detail(format!("at {place}: {}", first.message));
+        Err(Stop::Failed(failure))
+    }
 }

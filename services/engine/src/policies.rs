@@ -96,7 +96,9 @@ impl Engine {
     ) -> Result<(), EngineError> {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
         let skill = self.known(tenant, skill).await?;
-        Policy::parse(policy).map_err(EngineError::BadPolicy)?;
+        let text = policy.to_owned();
+        let parsed = self.with_schemas(tenant.id, move || Policy::parse(&text).map(drop)).await?;
+        parsed.map_err(EngineError::BadPolicy)?;
         let policy = Policy::source(policy);
         self.tenant_store(tenant).set_policy(skill.as_ref(), policy, principal.caller().as_str()).await?;
         self.inner.catalogs.forget(tenant.id);

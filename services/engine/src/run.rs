@@ -359,7 +359,7 @@ impl Run {
         let Batch { mut bodies, logs } = self.sink.take();
         let emitted = self.sink.emitted();
         let artifacts = self.sink.artifacts();
-        let ending = Ending::of(report.result, interrupted, &self.skill, self.task.door, emitted);
+        let ending = Ending::of(self.kept(report.result).await, interrupted, &self.skill, self.task.door, emitted);
         let (ending, artifacts) = self.guard_output(ending, artifacts, &mut bodies);
         let warnings = self.sink.warnings();
         if !warnings.is_empty() {

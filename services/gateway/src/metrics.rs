@@ -106,6 +106,7 @@ fn describe() {
         ("pleat_invocations_total", "Turns of tasks that ended, by door and outcome"),
         ("pleat_task_changes_total", "Changes of tasks, by the state they went to"),
         ("pleat_code_evictions_total", "Compiled functions removed from disk to stay within the budget"),
+        ("pleat_schema_checks_long_total", "Checks of inputs and results that took more than a moment"),
         ("pleat_recompiled_total", "Versions compiled again in the background, by result"),
         ("pleat_memory_refusals_total", "Memory that calls were refused, by the budget that had no room"),
         ("pleat_connections_refused_total", "Connections closed at once, by the limit that was reached"),
@@ -116,6 +117,7 @@ fn describe() {
         ("pleat_push_deliveries_total", "Attempts to tell a receiver of an event, by outcome"),
     ];
     let gauges = [
+        ("pleat_schema_cache_bytes", "Memory of the compiled schemas that are kept"),
         ("pleat_build_info", "Always 1; the version is a label"),
         ("pleat_uptime_seconds", "Since the server started"),
         ("pleat_process_resident_bytes", "Memory of this process"),

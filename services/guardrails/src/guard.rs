@@ -1,5 +1,6 @@
 //! A policy at work: values and texts in, verdicts out, redacted in place.
 
+use pleat_schemas as schemas;
 use serde_json::Value;
 
 use crate::analysis::{Plan, Spot};
@@ -12,6 +13,9 @@ use crate::session::Session;
 use crate::stream::Stream;
 use crate::walk::{self, Leaf, Walked};
 use crate::work::Work;
+
+/// The work that a schema check may be, on threads that do I/O. Where it is more, the check's `on_error` decides.
+const SCHEMA_EFFORT: schemas::Effort = schemas::Effort { steps: 200_000, ..schemas::Effort::INLINE };
 
 /// Which side of a call a value is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -194,11 +198,15 @@ impl Guard {
     fn measure(&self, plan: &Plan, value: &Value, verdict: &mut Verdict) {
         for check in &plan.checks {
             match (&check.config, check.check) {
-                (Config::Schema(validator), _) => {
-                    for error in validator.iter_errors(value).take(8) {
-                        verdict.add(whole(check, Kind::Schema, error.instance_path().to_string()));
+                (Config::Schema(schema), _) => match schema.check(value, SCHEMA_EFFORT) {
+                    Ok(schemas::Verdict::Valid) => {}
+                    Ok(schemas::Verdict::Invalid(faults)) => {
+                        for fault in faults {
+                            verdict.add(whole(check, Kind::Schema, fault.pointer));
+                        }
                     }
-                }
+                    Err(schemas::Spent) => give_up(std::iter::once(check), verdict),
+                },
                 (Config::Limit(limit), CheckType::MaxTokens)
                     if walk::most_tokens(value) > *limit && walk::tokens(value, *limit) > *limit =>
                 {

@@ -5,7 +5,7 @@
 
 mod types;
 
-use jsonschema::{PatternOptions, Validator};
+use pleat_schemas::{Effort, Schema, Verdict};
 use serde_json::{Map, Value};
 
 pub(crate) use types::Types;
@@ -113,8 +113,10 @@ impl<'a> View<'a> {
         }
         alone.insert("allOf".into(), Value::Array(vec![self.here.clone()]));
         // What cannot be compiled apart from its document is left to the check of each call.
-        let error = compile(&Value::Object(alone)).ok()?.iter_errors(value).next()?.to_string();
-        Some(error.chars().take(200).collect())
+        match Schema::compile_apart(&Value::Object(alone)).ok()?.check(value, Effort::INLINE).ok()? {
+            Verdict::Valid => None,
+            Verdict::Invalid(faults) => Some(faults.first()?.message.chars().take(200).collect()),
+        }
     }
 
     /// What `refuses` costs, in values of schemas.
@@ -146,11 +148,12 @@ fn refers(value: &Value) -> bool {
 }
 
 /// The same rules as when functions are called: no references to elsewhere, patterns in linear time.
-pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
-    let options = jsonschema::options().with_pattern_options(PatternOptions::regex());
-    options.build(schema).map_err(|error| {
-        let place = error.instance_path().to_string();
-        let message: String = error.to_string().chars().take(200).collect();
-        if place.is_empty() { message } else { format!("{message} (at `{place}` of the schema)") }
+pub(crate) fn compile(schema: &Value) -> Result<Schema, String> {
+    Schema::compile_apart(schema).map_err(|refused| {
+        let message: String = refused.message.chars().take(200).collect();
+        match refused.pointer.as_str() {
+            "" => message,
+            place => format!("{message} (at `{place}` of the schema)"),
+        }
     })
 }

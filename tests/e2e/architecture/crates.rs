@@ -14,8 +14,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pleat-policy", &["pleat-domain"]),
     ("pleat-a2a", &["pleat-domain"]),
     ("pleat-mcp", &["pleat-domain"]),
-    ("pleat-pipelines", &["pleat-domain"]),
-    ("pleat-guardrails", &[]),
+    ("pleat-schemas", &[]),
+    ("pleat-pipelines", &["pleat-domain", "pleat-schemas"]),
+    ("pleat-guardrails", &["pleat-schemas"]),
     ("pleat-store", &["pleat-domain"]),
     ("pleat-bindings", &[]),
     ("pleat-runtime", &["pleat-domain", "pleat-bindings"]),
@@ -27,6 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pleat-policy",
             "pleat-guardrails",
             "pleat-pipelines",
+            "pleat-schemas",
             "pleat-store",
             "pleat-runtime",
             "pleat-egress",
@@ -70,7 +72,7 @@ const GUARDED: &[(&str, &[&str])] = &[
 
 /// Crates that do no I/O of their own must not be able to.
 const PURE: &[&str] =
-    &["pleat-domain", "pleat-policy", "pleat-a2a", "pleat-mcp", "pleat-pipelines", "pleat-guardrails"];
+    &["pleat-domain", "pleat-policy", "pleat-a2a", "pleat-mcp", "pleat-schemas", "pleat-pipelines", "pleat-guardrails"];
 const EFFECTS: &[&str] = &["tokio", "tokio-util", "futures", "async-stream", "tracing", "libc", "rustix", "tempfile"];
 
 /// The crates of the workspace with what they depend on outside their tests.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue};
 use pleat_domain::{Block, ClientRequest, Message, Raw, json};
-use pleat_engine::{EngineError, Going, SessionCall, SessionRecord, Turn, check_answer};
+use pleat_engine::{EngineError, Going, SessionCall, SessionRecord, Turn};
 use pleat_mcp::capabilities::{Offered, server};
 use pleat_mcp::client::{self, Answered};
 use pleat_mcp::{ClientCapabilities, Level, Request, RpcError, Version, message, params};
@@ -194,7 +194,9 @@ pub(super) async fn continued(
     for (key, reply) in &known {
         let request = expected.iter().find(|request| request.key == *key);
         let to_fit = request.map_or(Ok(None), |request| client::check(request, reply)).map_err(EngineError::Invalid)?;
-        to_fit.map_or(Ok(()), |(schema, content)| check_answer(&schema, &content))?;
+        if let Some((schema, content)) = to_fit {
+            Box::pin(engine.check_answer(&peer.tenant, &schema, &content)).await?;
+        }
     }
     let all = engine.keep_replies(&peer.tenant, &peer.principal, &task, &known).await?;
     if expected.iter().any(|request| !all.iter().any(|(key, _)| request.key == *key)) {

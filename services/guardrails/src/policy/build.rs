@@ -34,7 +34,8 @@ pub(super) fn policy(text: &str) -> Result<Policy, Faults> {
         faults.add(1, 1, "", format!("the policy is longer than {} KiB", LONGEST / 1024));
         return Err(faults);
     }
-    let policy = read(&in_place(text), &mut faults).and_then(|root| Builder { faults: &mut faults }.policy(&root));
+    let policy = read(&in_place(text), &mut faults)
+        .and_then(|root| Builder { faults: &mut faults, pattern_bytes: 0 }.policy(&root));
     match policy {
         Some(policy) if faults.is_empty() => Ok(policy),
         _ => Err(faults),
@@ -68,8 +69,12 @@ struct Defaults {
     on_error: OnError,
 }
 
+/// The most that the compiled patterns of a policy may take together.
+const MOST_PATTERN_BYTES: usize = 4 * 1024 * 1024;
+
 struct Builder<'a> {
     faults: &'a mut Faults,
+    pattern_bytes: usize,
 }
 
 impl Builder<'_> {
@@ -232,7 +237,15 @@ impl Builder<'_> {
         };
         let pattern = self.string(node)?;
         match Pattern::new(&pattern, &flags) {
-            Ok(pattern) => Some(pattern),
+            Ok(pattern) => {
+                self.pattern_bytes += pattern.bytes;
+                if self.pattern_bytes > MOST_PATTERN_BYTES {
+                    let most = MOST_PATTERN_BYTES / (1024 * 1024);
+                    return self
+                        .fault(node, format!("the patterns of the policy need more than {most} MiB when compiled"));
+                }
+                Some(pattern)
+            }
             Err(message) => self.fault(node, message),
         }
     }

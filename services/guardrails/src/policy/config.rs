@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, Match, MatchKind};
-use jsonschema::{PatternOptions, ValidationError, Validator};
+use jsonschema::ValidationError;
+use pleat_schemas::Schema;
 use serde_json::Value;
 
-use super::{Pattern, pattern};
+use super::Pattern;
 use crate::fold::Folded;
 use crate::kind::Kinds;
 use crate::work::Work;
@@ -30,7 +31,7 @@ pub(crate) enum Config {
     Pattern(Pattern),
     Denylist(Denylist),
     Url(UrlRules),
-    Schema(Arc<Validator>),
+    Schema(Arc<Schema>),
     Limit(usize),
 }
 
@@ -161,18 +162,15 @@ fn spellings(word: &str) -> Vec<String> {
     all
 }
 
-/// Compiles a schema as schemas of functions are: no references to elsewhere, patterns on a linear engine, each as large as
-/// a pattern may be. Else everything that is wrong with it, with the place in the schema.
-pub(super) fn schema(schema: &Value) -> Result<Arc<Validator>, Vec<(String, String)>> {
-    let patterns = PatternOptions::regex().size_limit(pattern::LARGEST).dfa_size_limit(4 * pattern::LARGEST);
-    let built = jsonschema::options().with_pattern_options(patterns).build(schema);
-    built.map(Arc::new).map_err(|error| {
-        let told = |error: &ValidationError<'_>| {
-            let text: String = error.to_string().chars().take(LONGEST_FAULT).collect();
-            (error.instance_path().to_string(), format!("the schema is not valid: {text}"))
+/// Compiles a schema as schemas of functions are. Else everything that is wrong with it, with the place in the schema.
+pub(super) fn schema(schema: &Value) -> Result<Arc<Schema>, Vec<(String, String)>> {
+    Schema::compile_apart(schema).map(Arc::new).map_err(|refused| {
+        let said = |text: &str| {
+            let text: String = text.chars().take(LONGEST_FAULT).collect();
+            format!("the schema is not valid: {text}")
         };
-        let all: Vec<_> = meta_faults(schema, told);
-        if all.is_empty() { vec![told(&error)] } else { all }
+        let all: Vec<_> = meta_faults(schema, |error| (error.instance_path().to_string(), said(&error.to_string())));
+        if all.is_empty() { vec![(refused.pointer, said(&refused.message))] } else { all }
     })
 }
 

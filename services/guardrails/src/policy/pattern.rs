@@ -8,13 +8,17 @@ use crate::work::Work;
 /// The longest pattern, in characters.
 const LONGEST: usize = 1024;
 /// The most that a compiled pattern may take, in bytes.
-pub(super) const LARGEST: usize = 512 * 1024;
+const LARGEST: usize = 512 * 1024;
+/// Sizes that are tried: the first that is enough is about what a pattern takes.
+const SIZES: [usize; 4] = [LARGEST / 32, LARGEST / 8, LARGEST / 2, LARGEST];
 const DEEPEST: u32 = 24;
 
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     regex: Regex,
+    /// About what it takes in memory.
+    pub(super) bytes: usize,
     /// How far behind a match the search for it may have looked.
     reach: usize,
 }
@@ -47,20 +51,20 @@ impl Pattern {
             return Err("the pattern repeats what is repeated already, as `(a+)+` does: one repetition says the same"
                 .to_owned());
         }
-        let regex = RegexBuilder::new(pattern)
+        let mut builder = RegexBuilder::new(pattern);
+        builder
             .nest_limit(DEEPEST)
             .case_insensitive(has('i'))
             .multi_line(has('m'))
             .dot_matches_new_line(has('s'))
             .ignore_whitespace(has('x'))
-            .size_limit(LARGEST)
-            .dfa_size_limit(4 * LARGEST)
-            .build()
-            .map_err(|_| {
-                format!("the pattern needs more than {} KiB when compiled: use smaller repetitions", LARGEST / 1024)
-            })?;
+            .dfa_size_limit(LARGEST);
+        let compiled = |bytes: &usize| Some((builder.clone().size_limit(*bytes).build().ok()?, *bytes));
+        let (regex, bytes) = SIZES.iter().find_map(compiled).ok_or_else(|| {
+            format!("the pattern needs more than {} KiB when compiled: use smaller repetitions", LARGEST / 1024)
+        })?;
         let longest = hir.properties().maximum_len().unwrap_or(usize::MAX);
-        Ok(Self { regex, reach: if looks_ahead(&hir, false) { longest } else { 0 } })
+        Ok(Self { regex, bytes, reach: if looks_ahead(&hir, false) { longest } else { 0 } })
     }
 
     /// The places where the pattern matches in a piece of text; those that touch are one. Searching on behind each match
