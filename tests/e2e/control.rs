@@ -1,5 +1,6 @@
 //! The control API: what each route does, and what it refuses.
 
+mod audit;
 mod description;
 mod functions;
 mod input;

@@ -1,6 +1,7 @@
 //! Nobody sees or touches what is not theirs: every route, every wrong caller, every trick with hosts and paths.
 
 mod anonymous;
+mod audited;
 mod hosts;
 mod indistinguishable;
 mod paths;

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use pleat_domain::{CardVersions, PlanName, SettingName, SkillName, TenantSlug};
 
 use crate::commands::{
-    call, card, completions, deploy, functions, guard, init, issuers, keys, logs, mcp, pipeline, push, secrets,
+    audit, call, card, completions, deploy, functions, guard, init, issuers, keys, logs, mcp, pipeline, push, secrets,
     settings, tasks, tenants, usage, version,
 };
 use crate::config::show;
@@ -88,6 +88,7 @@ pub enum Command {
     Issuers(issuers::IssuersArgs),
     Tenants(tenants::TenantsArgs),
     Usage(usage::UsageArgs),
+    Audit(audit::AuditArgs),
     Card(card::CardArgs),
     Mcp(mcp::McpArgs),
     Config(show::ConfigArgs),

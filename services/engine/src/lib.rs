@@ -7,6 +7,7 @@ mod absent_tenants;
 mod admin;
 mod admission;
 mod answer;
+mod audit;
 mod auth;
 mod book;
 mod caller_usage;
@@ -68,6 +69,7 @@ mod writing;
 
 pub use admin::{MintedKey, NewKeyRequest};
 pub use answer::{Answer, Going, check_answer};
+pub use audit::{AuditPage, AuditQuery, AuditScope, audit_client};
 pub use card_keys::{CardKey, CardSigner, PublicKeys};
 pub use catalog::{Callable, Catalog, CatalogWatch, Skill};
 pub use choice::Question;
@@ -102,8 +104,8 @@ pub use usage::{SkillUsage, UsageQuery};
 pub use pleat_pipelines::{Definition, Fault, Faults, explain, graph};
 /// Rows that the edges show as they are.
 pub use pleat_store::{
-    DeliveryRow, FindingFilter, FindingRow, IssuerRecord, KeyRecord, PipelineRow, PipelineVersion, PolicyRow, PushRow,
-    SecretRow, SessionRecord, SettingRow, Tell, VersionRow,
+    AuditClient, AuditRow, DeliveryRow, FindingFilter, FindingRow, IssuerRecord, KeyRecord, PipelineRow,
+    PipelineVersion, PolicyRow, PushRow, SecretRow, SessionRecord, SettingRow, Tell, VersionRow,
 };
 
 /// What guardrails say.

@@ -239,9 +239,16 @@ impl IntoResponse for Problem {
         }
         let mut response = (self.status, Json(json!({ "error": error }))).into_response();
         self.mark(&mut response);
+        if self.scope.is_some() {
+            response.extensions_mut().insert(LacksScope);
+        }
         response
     }
 }
+
+/// Marks an answer to somebody whose key lacks the scope, for the audit log.
+#[derive(Clone, Copy)]
+pub(crate) struct LacksScope;
 
 impl From<UnknownVersion> for Problem {
     fn from(unknown: UnknownVersion) -> Self {

@@ -4,6 +4,7 @@
 //! only through the [`Writer`], which commits many of them at once. Nothing here knows a wire format or runs a
 //! function.
 
+mod audit;
 mod caller_usage;
 mod card_keys;
 mod claim;
@@ -29,6 +30,7 @@ mod usage;
 mod wake;
 mod writer;
 
+pub use audit::{AuditClient, AuditEntry, AuditFilter, AuditOf, AuditRow};
 pub use caller_usage::CallerUsageRow;
 pub use card_keys::CardKeyRow;
 pub use claim::Claimed;

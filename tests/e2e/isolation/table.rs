@@ -230,6 +230,8 @@ pub const ROWS: &[Row] = &[
     platform("GET", "/api/v1/tenants", Sent::Nothing, OK),
     platform("POST", "/api/v1/tenants", Sent::Json(r#"{"slug":"fresh"}"#), "201"),
     control("GET", "/api/v1/tenants/{tenant}", Sent::Nothing, "invoke", ("read", OK)),
+    control("GET", "/api/v1/tenants/{tenant}/audit", Sent::Nothing, "deploy", ("admin", OK)),
+    platform("GET", "/api/v1/audit", Sent::Nothing, OK),
     control("GET", "/api/v1/tenants/{tenant}/keys", Sent::Nothing, "deploy", ("admin", OK)),
     control("POST", "/api/v1/tenants/{tenant}/keys", Sent::Json(r#"{"scopes":["read"]}"#), "deploy", ("admin", "201")),
     control("GET", "/api/v1/tenants/{tenant}/issuers", Sent::Nothing, "deploy", ("admin", OK)),

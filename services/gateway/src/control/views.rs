@@ -1,5 +1,6 @@
 //! The JSON of the control API: what is shown, and what is taken.
 
+mod audit;
 mod card_keys;
 mod guards;
 mod limits;
@@ -8,6 +9,7 @@ mod pushes;
 mod secrets;
 mod tasks;
 
+pub(crate) use audit::AuditLog;
 pub(crate) use card_keys::{CardKeyView, CardKeys};
 pub(crate) use guards::{FindingView, Findings, Policies, PolicyView, Replay, SkillPolicyView};
 pub(crate) use limits::LimitsView;

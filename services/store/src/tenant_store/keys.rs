@@ -9,6 +9,7 @@ impl TenantStore {
     pub async fn insert_key(&self, key: NewKey) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         insert_key(&mut transaction, Some(self.tenant), &key).await?;
+        self.record(&mut transaction).await?;
         Ok(transaction.commit().await?)
     }
 
@@ -38,8 +39,11 @@ impl TenantStore {
         .bind(id)
         .execute(&mut *transaction)
         .await?;
-        transaction.commit().await?;
         let revoked = done.rows_affected() > 0;
+        if revoked {
+            self.record(&mut transaction).await?;
+        }
+        transaction.commit().await?;
         if revoked {
             self.store.announce(Wake::Key(id.to_owned()));
         }
