@@ -6,6 +6,7 @@ mod functions;
 mod input;
 mod keys;
 mod logs;
+mod operator_keys;
 mod tasks;
 mod tenants;
 mod versions;

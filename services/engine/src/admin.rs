@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 use crate::audit::{scope_names, system_entry, with_details};
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
+use crate::keyring::KeyHasher;
 
 /// A key that was just made. The text is shown this once and kept nowhere.
 #[derive(Debug, Clone)]
@@ -147,14 +148,36 @@ impl Engine {
         Ok(self.tenant_store(tenant).list_keys().await?)
     }
 
-    pub async fn revoke_key(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<(), EngineError> {
+    /// The last working admin key stays, unless `force`.
+    pub async fn revoke_key(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        id: &str,
+        force: bool,
+    ) -> Result<(), EngineError> {
         authorize(principal, Action::ManageKeys, EngineError::UnknownTenant)?;
         let store = self.audited(tenant, principal, AuditAction::KeyRevoke, id).await;
-        let revoked = store.revoke_key(id).await?;
+        let revoked = store.revoke_key(id, force).await?;
         self.inner.keys.forget(id);
         // Not more than an id is long: who sends a whole key by mistake must not find it in an error.
         let name = id.chars().take(10).collect();
         if revoked { Ok(()) } else { Err(EngineError::NotFound { what: "key", name }) }
+    }
+
+    /// A key with every scope for a tenant that has lost its own. The tenant sees it in its audit log.
+    pub async fn recover_tenant_key(
+        &self,
+        principal: &Principal,
+        slug: &TenantSlug,
+        expires_at: Option<OffsetDateTime>,
+    ) -> Result<MintedKey, EngineError> {
+        authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
+        let tenant = self.tenant(slug).await?;
+        let all = Scopes::of([Scope::Admin, Scope::Deploy, Scope::Invoke, Scope::Read]);
+        let request = NewKeyRequest { label: "recovery key".to_owned(), expires_at, ..NewKeyRequest::of(all) };
+        let entry = self.audit_entry(principal, AuditAction::TenantRecoverKey, "").await;
+        self.mint(Some(&tenant), &request, principal.caller().as_str(), entry).await
     }
 
     /// For the server that starts, which answers to nobody: a key of the platform's own (the operator's, those of the
@@ -197,16 +220,14 @@ impl Engine {
         }
     }
 
-    async fn mint(
+    pub(crate) async fn mint(
         &self,
         tenant: Option<&Tenant>,
         request: &NewKeyRequest,
         created_by: &str,
         entry: AuditEntry,
     ) -> Result<MintedKey, EngineError> {
-        let mut entropy = [0; 64];
-        rand::rngs::SysRng.try_fill_bytes(&mut entropy).map_err(|error| EngineError::Internal(Box::new(error)))?;
-        let key = ApiKey::from_entropy(&entropy);
+        let key = random_key()?;
         self.keep(tenant, &key, request, created_by, entry).await?;
         Ok(minted(&key, request.clone()))
     }
@@ -226,17 +247,7 @@ impl Engine {
             "expiresAt": request.expires_at.map(timestamp::format),
         });
         let entry = AuditEntry { target: key.id().to_owned(), ..with_details(entry, details) };
-        let text = key.reveal();
-        let record = NewKey {
-            id: key.id().to_owned(),
-            mac: self.inner.hasher.hash(key.secret()).to_vec(),
-            scopes: request.scopes,
-            label: request.label.clone(),
-            last_four: text.chars().skip(text.len().saturating_sub(4)).collect(),
-            expires_at: request.expires_at,
-            limits: request.limits,
-            created_by: created_by.to_owned(),
-        };
+        let record = stored(&self.inner.hasher, key, request, created_by);
         match tenant {
             Some(tenant) => self.tenant_store(tenant).audited(entry).insert_key(record).await?,
             None => self.inner.store.insert_operator_key(record, &entry).await?,
@@ -245,7 +256,28 @@ impl Engine {
     }
 }
 
-fn minted(key: &ApiKey, request: NewKeyRequest) -> MintedKey {
+pub(crate) fn random_key() -> Result<ApiKey, EngineError> {
+    let mut entropy = [0; 64];
+    rand::rngs::SysRng.try_fill_bytes(&mut entropy).map_err(|error| EngineError::Internal(Box::new(error)))?;
+    Ok(ApiKey::from_entropy(&entropy))
+}
+
+/// What is needed to know the key again, which is not the key.
+pub(crate) fn stored(hasher: &KeyHasher, key: &ApiKey, request: &NewKeyRequest, created_by: &str) -> NewKey {
+    let text = key.reveal();
+    NewKey {
+        id: key.id().to_owned(),
+        mac: hasher.hash(key.secret()).to_vec(),
+        scopes: request.scopes,
+        label: request.label.clone(),
+        last_four: text.chars().skip(text.len().saturating_sub(4)).collect(),
+        expires_at: request.expires_at,
+        limits: request.limits,
+        created_by: created_by.to_owned(),
+    }
+}
+
+pub(crate) fn minted(key: &ApiKey, request: NewKeyRequest) -> MintedKey {
     let NewKeyRequest { scopes, label, limits, .. } = request;
     MintedKey { id: key.id().to_owned(), text: key.reveal(), scopes, label, limits }
 }

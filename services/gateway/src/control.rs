@@ -10,6 +10,7 @@ mod issuers;
 mod keys;
 mod logs;
 pub(crate) mod mcp;
+mod operator_keys;
 mod pipelines;
 mod pushes;
 mod query;
@@ -48,6 +49,10 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(tenants::set_card))
         .routes(routes!(card_keys::create, card_keys::list))
         .routes(routes!(card_keys::revoke))
+        .routes(routes!(operator_keys::create, operator_keys::list))
+        .routes(routes!(operator_keys::rotate))
+        .routes(routes!(operator_keys::revoke))
+        .routes(routes!(operator_keys::recover_tenant))
         .routes(routes!(audit::of_tenant))
         .routes(routes!(audit::all))
         .routes(routes!(keys::create, keys::list))

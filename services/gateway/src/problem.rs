@@ -294,9 +294,8 @@ impl From<EngineError> for Problem {
             EngineError::SkillNeeded(_) => Self::invalid(text),
             EngineError::InvalidInput(violations) => Self::invalid_input(text, &violations),
             EngineError::Invalid(_) => Self::invalid(text),
-            EngineError::Exists { .. } => {
-                Self::plain(StatusCode::CONFLICT, "exists", text).with_rpc(rpc::INVALID_PARAMS)
-            }
+            EngineError::Exists { .. } => Self::conflict("exists", text).with_rpc(rpc::INVALID_PARAMS),
+            EngineError::LastKey(_) => Self::conflict("last_key", text),
             EngineError::NotFound { .. } => Self::plain(StatusCode::NOT_FOUND, "not_found", text),
             EngineError::Blocked(_) => Self::blocked(text, None, None),
             EngineError::Guarded(check) => Self::blocked(text, Some(check), None),
@@ -330,6 +329,10 @@ impl From<EngineError> for Problem {
 }
 
 impl Problem {
+    fn conflict(code: &'static str, text: String) -> Self {
+        Self::plain(StatusCode::CONFLICT, code, text)
+    }
+
     fn forbidden(text: String, scope: Scope) -> Self {
         let problem = Self::plain(StatusCode::FORBIDDEN, "forbidden", text).with_rpc(rpc::FORBIDDEN);
         Self { scope: Some(scope), ..problem }

@@ -19,6 +19,7 @@ mod maintenance;
 mod master_key_check;
 mod migrate;
 mod node;
+mod operator_keys;
 mod partitions;
 mod platform;
 mod push;

@@ -163,14 +163,6 @@ impl Store {
         .map(TenantRow::tenant)
         .transpose()
     }
-
-    pub async fn insert_operator_key(&self, key: NewKey, audit: &AuditEntry) -> Result<(), StoreError> {
-        let mut transaction = self.readers().begin().await?;
-        sqlx::query("SELECT set_config('app.key', $1, true)").bind(&key.id).execute(&mut *transaction).await?;
-        insert_key(&mut transaction, None, &key).await?;
-        audit::append(&mut transaction, None, audit).await?;
-        Ok(transaction.commit().await?)
-    }
 }
 
 async fn commit_audited(

@@ -95,6 +95,8 @@ pub async fn ask_as(neighbours: &Neighbours, row: &Row, key: &str, request_id: &
         .replace("{push}", "default")
         .replace("{config}", "default");
     let id = match () {
+        () if path.ends_with("/rotate") => &neighbours.operator_keys[0],
+        () if path.contains("/operator-keys/") => &neighbours.operator_keys[1],
         () if path.contains("/keys/") => &neighbours.stranger_id,
         () if path.contains("/issuers/") => &neighbours.issuer,
         () if path.contains(":cancel") => &neighbours.waiting,

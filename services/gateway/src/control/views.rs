@@ -124,6 +124,24 @@ pub(crate) struct NewKey {
     stored_bytes_per_day: Option<u64>,
 }
 
+#[derive(Deserialize, Default, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewOperatorKey {
+    #[serde(default)]
+    pub(crate) label: String,
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    #[schema(value_type = Option<String>)]
+    pub(crate) expires_at: Option<OffsetDateTime>,
+}
+
+#[derive(Deserialize, Default, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RecoveryKey {
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    #[schema(value_type = Option<String>)]
+    pub(crate) expires_at: Option<OffsetDateTime>,
+}
+
 impl NewKey {
     pub(crate) fn limits(&self) -> Result<KeyLimits, Problem> {
         let &Self {

@@ -66,11 +66,11 @@ async fn a_key_is_listed_and_revoked_by_its_own_tenant_only() {
     let (_, other) = fixture.tenant("other").await;
     acme.insert_key(key("k1")).await.unwrap();
     assert!(other.list_keys().await.unwrap().is_empty());
-    assert!(!other.revoke_key("k1").await.unwrap());
+    assert!(!other.revoke_key("k1", true).await.unwrap());
     assert!(fixture.store.key("k1").await.unwrap().unwrap().revoked_at.is_none());
 
-    assert!(acme.revoke_key("k1").await.unwrap());
-    assert!(!acme.revoke_key("k1").await.unwrap());
+    assert!(acme.revoke_key("k1", true).await.unwrap());
+    assert!(!acme.revoke_key("k1", true).await.unwrap());
     let listed = acme.list_keys().await.unwrap();
     assert!(listed.len() == 1 && listed[0].revoked_at.is_some());
 }
