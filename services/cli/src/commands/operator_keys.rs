@@ -69,7 +69,7 @@ pub enum OperatorKeysCommand {
     #[command(
         after_help = "Examples:\n  PLEAT_MASTER_KEY=… pleat operator-keys recover --database-url postgres://pleat@db/pleat"
     )]
-    Recover(NodeArgs),
+    Recover(Box<NodeArgs>),
 }
 
 pub async fn run(args: &OperatorKeysArgs, context: &Context<'_>) -> Result<()> {
