@@ -1,10 +1,12 @@
 //! The control API: what each route does, and what it refuses.
 
+mod audit;
 mod description;
 mod functions;
 mod input;
 mod keys;
 mod logs;
+mod operator_keys;
 mod tasks;
 mod tenants;
 mod versions;

@@ -1,6 +1,7 @@
 //! Nobody sees or touches what is not theirs: every route, every wrong caller, every trick with hosts and paths.
 
 mod anonymous;
+mod audited;
 mod hosts;
 mod indistinguishable;
 mod paths;
@@ -25,6 +26,8 @@ pub struct Neighbours {
     pub stranger_id: String,
     /// An issuer of tokens for `acme`.
     pub issuer: String,
+    /// Ids of two operator keys beside the harness's: one to rotate, one to revoke.
+    pub operator_keys: [String; 2],
     /// Signs cards.
     pub card_key: String,
     /// Finished, of the harness's invoke key.
@@ -64,8 +67,14 @@ impl Neighbours {
         let issuer = issuer["id"].as_str().unwrap().to_owned();
         let (_, keys) = server.api(Method::GET, "/card-keys", &server.operator, None).await;
         let card_key = keys["keys"][0]["id"].as_str().unwrap().to_owned();
+        let operator_key = async || {
+            let (status, key) = server.api(Method::POST, "/operator-keys", &server.operator, Some(json!({}))).await;
+            assert_eq!(status, 201, "{key}");
+            key["id"].as_str().unwrap().to_owned()
+        };
+        let operator_keys = [operator_key().await, operator_key().await];
         let (stranger, stranger_id) = (text("key"), text("id"));
-        Self { stranger, stranger_id, issuer, card_key, server, other, finished, running, waiting }
+        Self { stranger, stranger_id, issuer, operator_keys, card_key, server, other, finished, running, waiting }
     }
 }
 

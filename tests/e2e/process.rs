@@ -3,3 +3,4 @@
 mod dev;
 mod kills;
 mod serve;
+mod trust;

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use pleat_domain::{CardVersions, PlanName, SettingName, SkillName, TenantSlug};
 
+use crate::commands::operator_keys::{OperatorKeysArgs, OperatorKeysCommand};
 use crate::commands::{
-    call, card, completions, deploy, functions, guard, init, issuers, keys, logs, mcp, pipeline, push, secrets,
-    settings, tasks, tenants, usage, version,
+    audit, call, card, completions, deploy, functions, guard, init, issuers, keys, logs, mcp, operator_keys, pipeline,
+    push, secrets, settings, tasks, tenants, usage, version,
 };
 use crate::config::show;
 use crate::node_args::NodeArgs;
@@ -88,6 +89,9 @@ pub enum Command {
     Issuers(issuers::IssuersArgs),
     Tenants(tenants::TenantsArgs),
     Usage(usage::UsageArgs),
+    Audit(audit::AuditArgs),
+    #[command(alias = "operator-key")]
+    OperatorKeys(operator_keys::OperatorKeysArgs),
     Card(card::CardArgs),
     Mcp(mcp::McpArgs),
     Config(show::ConfigArgs),
@@ -112,6 +116,7 @@ impl Command {
             Self::Serve(args) => Some(&args.node),
             Self::Config(args) => Some(&args.node),
             Self::Doctor(args) => Some(&args.node),
+            Self::OperatorKeys(OperatorKeysArgs { command: OperatorKeysCommand::Recover(args) }) => Some(args),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! The client commands, one file each: parse, ask the server, print. They share nothing but what is here.
 
+pub mod audit;
 pub mod call;
 pub mod card;
 pub mod completions;
@@ -12,6 +13,7 @@ pub mod keys;
 mod limits;
 pub mod logs;
 pub mod mcp;
+pub mod operator_keys;
 pub mod pipeline;
 pub mod push;
 pub mod secrets;
@@ -79,6 +81,8 @@ pub async fn run(command: &Command, context: &Context<'_>) -> Result<()> {
         Command::Settings(args) => settings::run(args, context).await,
         Command::Issuers(args) => issuers::run(args, context).await,
         Command::Keys(args) => keys::run(args, context).await,
+        Command::OperatorKeys(args) => operator_keys::run(args, context).await,
+        Command::Audit(args) => audit::run(args, context).await,
         Command::Tenants(args) => tenants::run(args, context).await,
         Command::Usage(args) => usage::run(args, context).await,
         Command::Card(args) => card::run(args, context).await,

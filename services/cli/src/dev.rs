@@ -1,6 +1,7 @@
 //! `pleat dev`: the whole platform on this machine, with an embedded database and a demo tenant.
 
 mod demo;
+mod trust;
 mod watch;
 
 use std::io::Write;
@@ -45,6 +46,9 @@ pub struct DevArgs {
     /// Deploy only what is deployed by hand
     #[arg(long)]
     no_watch: bool,
+    /// Run the build scripts and tools of this directory, and follow its pleat.toml; remembered for the directory
+    #[arg(long, env = "PLEAT_TRUST", hide_env_values = true)]
+    trust: bool,
     #[command(flatten)]
     pub node: NodeArgs,
 }
@@ -70,6 +74,8 @@ pub async fn run(args: &DevArgs, config: &Config, output: &Output) -> anyhow::Re
     }
     let settings = &settings;
     let watched = args.watched()?;
+    let configuration = config.file.as_deref().filter(|_| args.node.config.is_none());
+    trust::check(watched.as_deref(), configuration, args.trust, output)?;
     let mut signals = Signals::listen()?;
     let data_dir = open_data_dir(Path::new(&settings.server.data_dir))?;
     let _lock = lock(&data_dir)?;

@@ -76,6 +76,7 @@ fn start(arguments: Arguments, output: &Output) -> anyhow::Result<()> {
             (Command::Dev(args), Some(config)) => dev::run(&args, &config, output).await,
             (Command::Serve(_), Some(config)) => serve::run(&config).await,
             (Command::Doctor(_), Some(config)) => doctor::run(&config, output).await,
+            (Command::OperatorKeys(_), Some(config)) => commands::operator_keys::recover(&config, output).await,
             (Command::Config(args), Some(config)) => config::show::run(&args, &config, output),
             (client, _) => commands::run(&client, &Context { globals: &globals, output }).await,
         }

@@ -4,7 +4,7 @@
 mod gather;
 mod imports;
 pub mod project;
-mod python;
+pub mod python;
 mod rust;
 mod tool;
 

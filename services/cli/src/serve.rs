@@ -6,7 +6,6 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use clap::Args;
-use pleat_domain::{Scope, Scopes};
 use pleat_engine::{EngineConfig, MasterKey};
 
 use crate::config::{Config, Settings};
@@ -52,8 +51,10 @@ pub async fn run(config: &Config) -> anyhow::Result<()> {
 }
 
 async fn start(node: &Node, settings: &Settings, data_dir: &Path) -> anyhow::Result<Servers> {
-    let operator = node.engine.bootstrap_key(None, Scopes::of([Scope::Operator]), "operator").await?;
-    keep_operator_key(data_dir, &operator.text)?;
+    match node.engine.first_operator_key().await? {
+        Some(operator) => keep_operator_key(data_dir, &operator.text)?,
+        None => tracing::info!("the first operator key was revoked; `pleat operator-keys recover` makes another"),
+    }
     let servers = node.bind(settings.listen(LISTEN)?, settings, false).await?;
     tracing::info!(address = %servers.main.address()?, "listening");
     Ok(servers)
@@ -69,7 +70,7 @@ fn keep_operator_key(data_dir: &Path, key: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn master_key() -> anyhow::Result<MasterKey> {
+pub fn master_key() -> anyhow::Result<MasterKey> {
     let refused = |what: &str| {
         Problem::usage(
             what,

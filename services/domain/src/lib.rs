@@ -3,6 +3,7 @@
 //! Pure: no I/O, no async, no clock of its own. Every other crate speaks in these types, and the
 //! wire formats of the doors are projections of them.
 
+pub mod audit;
 pub mod bundle;
 pub mod caller_count;
 pub mod capability;
@@ -30,6 +31,7 @@ pub mod timestamp;
 pub mod turns;
 pub mod usage;
 
+pub use audit::AuditAction;
 pub use bundle::{Bundle, BundleFault};
 pub use capability::Capability;
 pub use content::Block;

@@ -3,14 +3,19 @@
 use std::sync::Arc;
 
 use pleat_domain::key::ApiKey;
-use pleat_domain::{CardVersions, KeyLimits, PlanName, Principal, Scope, Scopes, Tenant, TenantSlug};
+use pleat_domain::{
+    AuditAction, CardVersions, KeyLimits, PlanName, Principal, Scope, Scopes, Tenant, TenantSlug, timestamp,
+};
 use pleat_policy::Action;
-use pleat_store::{KeyRecord, NewKey};
+use pleat_store::{AuditEntry, KeyRecord, NewKey};
 use rand::TryRng;
+use serde_json::json;
 use time::OffsetDateTime;
 
+use crate::audit::{scope_names, system_entry, with_details};
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
+use crate::keyring::KeyHasher;
 
 /// A key that was just made. The text is shown this once and kept nowhere.
 #[derive(Debug, Clone)]
@@ -48,11 +53,14 @@ impl Engine {
     ) -> Result<(Tenant, MintedKey), EngineError> {
         authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
         self.check_plan(plan)?;
-        let tenant = self.inner.store.create_tenant(slug, plan).await?;
+        let entry = self.audit_entry(principal, AuditAction::TenantCreate, slug.as_str()).await;
+        let entry = with_details(entry, json!({ "plan": plan }));
+        let tenant = self.inner.store.create_tenant(slug, plan, &entry).await?;
         self.inner.absent_tenants.forget(slug);
         let all = Scopes::of([Scope::Admin, Scope::Deploy, Scope::Invoke, Scope::Read]);
         let request = NewKeyRequest { label: "first key".to_owned(), ..NewKeyRequest::of(all) };
-        let key = self.mint(Some(&tenant), &request, principal.caller().as_str()).await?;
+        let entry = self.audit_entry(principal, AuditAction::KeyCreate, "").await;
+        let key = self.mint(Some(&tenant), &request, principal.caller().as_str(), entry).await?;
         Ok((tenant, key))
     }
 
@@ -66,7 +74,9 @@ impl Engine {
         authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
         self.check_plan(plan)?;
         let tenant = self.tenant(slug).await?;
-        self.inner.store.set_plan(tenant.id, plan).await?;
+        let entry = self.audit_entry(principal, AuditAction::TenantPlan, slug.as_str()).await;
+        let entry = with_details(entry, json!({ "from": tenant.plan, "to": plan }));
+        self.inner.store.set_plan(tenant.id, plan, &entry).await?;
         self.inner.tenants.invalidate(slug);
         self.tenant(slug).await
     }
@@ -80,7 +90,9 @@ impl Engine {
     ) -> Result<Arc<Tenant>, EngineError> {
         authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
         let tenant = self.tenant(slug).await?;
-        self.inner.store.set_card(tenant.id, card).await?;
+        let entry = self.audit_entry(principal, AuditAction::TenantCard, slug.as_str()).await;
+        let entry = with_details(entry, json!({ "from": tenant.card.as_str(), "to": card.as_str() }));
+        self.inner.store.set_card(tenant.id, card, &entry).await?;
         self.inner.tenants.invalidate(slug);
         self.tenant(slug).await
     }
@@ -102,7 +114,8 @@ impl Engine {
     pub async fn delete_tenant(&self, principal: &Principal, slug: &TenantSlug) -> Result<(), EngineError> {
         authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
         let tenant = self.tenant(slug).await?;
-        self.inner.store.delete_tenant(&tenant).await?;
+        let entry = self.audit_entry(principal, AuditAction::TenantDelete, slug.as_str()).await;
+        self.inner.store.delete_tenant(&tenant, &entry).await?;
         self.tenant_store(&tenant).forget_belongings().await?;
         self.inner.settings.changed();
         self.inner.tenants.invalidate(slug);
@@ -126,7 +139,8 @@ impl Engine {
             return Err(EngineError::Invalid("a label has at most 100 characters".to_owned()));
         }
         let request = NewKeyRequest { limits: request.limits.within(principal.limits()), ..request.clone() };
-        self.mint(Some(tenant), &request, principal.caller().as_str()).await
+        let entry = self.audit_entry(principal, AuditAction::KeyCreate, "").await;
+        self.mint(Some(tenant), &request, principal.caller().as_str(), entry).await
     }
 
     pub async fn list_keys(&self, tenant: &Tenant, principal: &Principal) -> Result<Vec<KeyRecord>, EngineError> {
@@ -134,13 +148,36 @@ impl Engine {
         Ok(self.tenant_store(tenant).list_keys().await?)
     }
 
-    pub async fn revoke_key(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<(), EngineError> {
+    /// The last working admin key stays, unless `force`.
+    pub async fn revoke_key(
+        &self,
+        tenant: &Tenant,
+        principal: &Principal,
+        id: &str,
+        force: bool,
+    ) -> Result<(), EngineError> {
         authorize(principal, Action::ManageKeys, EngineError::UnknownTenant)?;
-        let revoked = self.tenant_store(tenant).revoke_key(id).await?;
+        let store = self.audited(tenant, principal, AuditAction::KeyRevoke, id).await;
+        let revoked = store.revoke_key(id, force).await?;
         self.inner.keys.forget(id);
         // Not more than an id is long: who sends a whole key by mistake must not find it in an error.
         let name = id.chars().take(10).collect();
         if revoked { Ok(()) } else { Err(EngineError::NotFound { what: "key", name }) }
+    }
+
+    /// A key with every scope for a tenant that has lost its own. The tenant sees it in its audit log.
+    pub async fn recover_tenant_key(
+        &self,
+        principal: &Principal,
+        slug: &TenantSlug,
+        expires_at: Option<OffsetDateTime>,
+    ) -> Result<MintedKey, EngineError> {
+        authorize(principal, Action::ManageTenants, EngineError::UnknownTenant)?;
+        let tenant = self.tenant(slug).await?;
+        let all = Scopes::of([Scope::Admin, Scope::Deploy, Scope::Invoke, Scope::Read]);
+        let request = NewKeyRequest { label: "recovery key".to_owned(), expires_at, ..NewKeyRequest::of(all) };
+        let entry = self.audit_entry(principal, AuditAction::TenantRecoverKey, "").await;
+        self.mint(Some(&tenant), &request, principal.caller().as_str(), entry).await
     }
 
     /// For the server that starts, which answers to nobody: a key of the platform's own (the operator's, those of the
@@ -160,7 +197,10 @@ impl Engine {
             match self.inner.store.key(key.id()).await? {
                 Some(record) if record.revoked_at.is_some() => continue,
                 Some(_) => {}
-                None => self.keep(tenant, &key, &request, "bootstrap").await?,
+                None => {
+                    let action = if tenant.is_some() { AuditAction::KeyCreate } else { AuditAction::OperatorKeyCreate };
+                    self.keep(tenant, &key, &request, "bootstrap", system_entry(action, "")).await?;
+                }
             }
             return Ok(minted(&key, request));
         }
@@ -171,7 +211,8 @@ impl Engine {
     pub async fn bootstrap_tenant(&self, slug: &TenantSlug) -> Result<Arc<Tenant>, EngineError> {
         match self.tenant(slug).await {
             Err(EngineError::UnknownTenant) => {
-                let tenant = self.inner.store.create_tenant(slug, &PlanName::standard()).await?;
+                let entry = system_entry(AuditAction::TenantCreate, slug.as_str());
+                let tenant = self.inner.store.create_tenant(slug, &PlanName::standard(), &entry).await?;
                 self.inner.absent_tenants.forget(slug);
                 Ok(Arc::new(tenant))
             }
@@ -179,16 +220,15 @@ impl Engine {
         }
     }
 
-    async fn mint(
+    pub(crate) async fn mint(
         &self,
         tenant: Option<&Tenant>,
         request: &NewKeyRequest,
         created_by: &str,
+        entry: AuditEntry,
     ) -> Result<MintedKey, EngineError> {
-        let mut entropy = [0; 64];
-        rand::rngs::SysRng.try_fill_bytes(&mut entropy).map_err(|error| EngineError::Internal(Box::new(error)))?;
-        let key = ApiKey::from_entropy(&entropy);
-        self.keep(tenant, &key, request, created_by).await?;
+        let key = random_key()?;
+        self.keep(tenant, &key, request, created_by, entry).await?;
         Ok(minted(&key, request.clone()))
     }
 
@@ -199,27 +239,45 @@ impl Engine {
         key: &ApiKey,
         request: &NewKeyRequest,
         created_by: &str,
+        entry: AuditEntry,
     ) -> Result<(), EngineError> {
-        let text = key.reveal();
-        let record = NewKey {
-            id: key.id().to_owned(),
-            mac: self.inner.hasher.hash(key.secret()).to_vec(),
-            scopes: request.scopes,
-            label: request.label.clone(),
-            last_four: text.chars().skip(text.len().saturating_sub(4)).collect(),
-            expires_at: request.expires_at,
-            limits: request.limits,
-            created_by: created_by.to_owned(),
-        };
+        let details = json!({
+            "label": request.label,
+            "scopes": scope_names(request.scopes),
+            "expiresAt": request.expires_at.map(timestamp::format),
+        });
+        let entry = AuditEntry { target: key.id().to_owned(), ..with_details(entry, details) };
+        let record = stored(&self.inner.hasher, key, request, created_by);
         match tenant {
-            Some(tenant) => self.tenant_store(tenant).insert_key(record).await?,
-            None => self.inner.store.insert_operator_key(record).await?,
+            Some(tenant) => self.tenant_store(tenant).audited(entry).insert_key(record).await?,
+            None => self.inner.store.insert_operator_key(record, &entry).await?,
         }
         Ok(())
     }
 }
 
-fn minted(key: &ApiKey, request: NewKeyRequest) -> MintedKey {
+pub(crate) fn random_key() -> Result<ApiKey, EngineError> {
+    let mut entropy = [0; 64];
+    rand::rngs::SysRng.try_fill_bytes(&mut entropy).map_err(|error| EngineError::Internal(Box::new(error)))?;
+    Ok(ApiKey::from_entropy(&entropy))
+}
+
+/// What is needed to know the key again, which is not the key.
+pub(crate) fn stored(hasher: &KeyHasher, key: &ApiKey, request: &NewKeyRequest, created_by: &str) -> NewKey {
+    let text = key.reveal();
+    NewKey {
+        id: key.id().to_owned(),
+        mac: hasher.hash(key.secret()).to_vec(),
+        scopes: request.scopes,
+        label: request.label.clone(),
+        last_four: text.chars().skip(text.len().saturating_sub(4)).collect(),
+        expires_at: request.expires_at,
+        limits: request.limits,
+        created_by: created_by.to_owned(),
+    }
+}
+
+pub(crate) fn minted(key: &ApiKey, request: NewKeyRequest) -> MintedKey {
     let NewKeyRequest { scopes, label, limits, .. } = request;
     MintedKey { id: key.id().to_owned(), text: key.reveal(), scopes, label, limits }
 }

@@ -166,6 +166,12 @@ impl Engine {
         record.as_deref().map(principal_of).transpose()
     }
 
+    /// For the audit log; empty for a key that cannot be looked up.
+    pub(crate) async fn label_of_key(&self, id: &str) -> String {
+        let record = self.key_record(id, || Ok(())).await.ok().flatten();
+        record.map(|record| record.label.clone()).unwrap_or_default()
+    }
+
     /// `count`: asked before the database is, about a key that was never found there.
     async fn key_record(
         &self,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use pleat_domain::Principal;
+use pleat_domain::{AuditAction, Principal};
 use pleat_policy::Action;
 use pleat_store::CardKeyRow;
 use serde_json::{Value, json};
@@ -92,7 +92,8 @@ impl Engine {
             let text = format!("at most {MOST_KEYS} keys are published at once; revoke one that is no longer needed");
             return Err(EngineError::Invalid(text));
         }
-        self.inner.store.add_card_key().await?;
+        let entry = self.audit_entry(principal, AuditAction::CardKeyRotate, "").await;
+        self.inner.store.add_card_key(&entry).await?;
         Ok(self.renewed_signer().await?.published.clone())
     }
 
@@ -103,9 +104,11 @@ impl Engine {
         let unknown = || EngineError::NotFound { what: "card key", name: id.chars().take(43).collect() };
         let key = signer.published.iter().find(|key| key.id == id).ok_or_else(unknown)?;
         if signer.published.iter().all(|other| other.number <= key.number) {
-            self.inner.store.add_card_key().await?;
+            let entry = self.audit_entry(principal, AuditAction::CardKeyRotate, "").await;
+            self.inner.store.add_card_key(&entry).await?;
         }
-        let revoked = self.inner.store.revoke_card_key(key.number).await?;
+        let entry = self.audit_entry(principal, AuditAction::CardKeyRevoke, id).await;
+        let revoked = self.inner.store.revoke_card_key(key.number, &entry).await?;
         self.renewed_signer().await?;
         if revoked { Ok(()) } else { Err(unknown()) }
     }

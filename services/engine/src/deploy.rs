@@ -4,11 +4,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use pleat_domain::{Bundle, Caller, Grants, Manifest, Plan, Principal, SkillName, Tenant, VersionHash, Visibility};
+use pleat_domain::{
+    AuditAction, Bundle, Caller, Grants, Manifest, Plan, Principal, SkillName, Tenant, VersionHash, Visibility,
+};
 use pleat_policy::Action;
 use pleat_runtime::{Language, Prepared, Source, VersionRef};
-use pleat_store::{NewVersion, Room, VersionRow};
+use pleat_store::{AuditEntry, NewVersion, Room, VersionRow};
+use serde_json::json;
 
+use crate::audit::{system_entry, with_details};
 use crate::catalog::Skill;
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
@@ -53,6 +57,13 @@ pub struct RollbackReport {
     pub warnings: Vec<String>,
 }
 
+/// A source on its way to becoming a version.
+struct Compiled {
+    source: Source,
+    prepared: Prepared,
+    started: Instant,
+}
+
 /// Compiles what a manifest brings along.
 fn check_manifest(manifest: &Manifest, schemas: &SchemaCache) -> Result<(), EngineError> {
     for (field, schema) in [("input", &manifest.input), ("output", &manifest.output)] {
@@ -77,7 +88,8 @@ impl Engine {
     ) -> Result<DeployReport, EngineError> {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
         self.may_compile(tenant, principal)?;
-        self.install(tenant, &principal.caller(), upload).await
+        let entry = self.audit_entry(principal, AuditAction::FunctionDeploy, "").await;
+        self.install(tenant, &principal.caller(), upload, entry).await
     }
 
     /// For the server that starts: a demo function, unless the tenant has or had one of that name.
@@ -88,16 +100,23 @@ impl Engine {
         upload: Upload,
     ) -> Result<(), EngineError> {
         if !self.tenant_store(tenant).was_deployed(&parse(name)?).await? {
-            self.install(tenant, &Caller::from_stored("bootstrap".to_owned()), upload).await?;
+            let entry = system_entry(AuditAction::FunctionDeploy, "");
+            self.install(tenant, &Caller::from_stored("bootstrap".to_owned()), upload, entry).await?;
         }
         Ok(())
     }
 
-    async fn install(&self, tenant: &Arc<Tenant>, by: &Caller, upload: Upload) -> Result<DeployReport, EngineError> {
+    async fn install(
+        &self,
+        tenant: &Arc<Tenant>,
+        by: &Caller,
+        upload: Upload,
+        entry: AuditEntry,
+    ) -> Result<DeployReport, EngineError> {
         let source = source_of(&upload)?;
         let started = Instant::now();
         let prepared = self.inner.runtime.prepare(&source, party(tenant.id)).await?;
-        let installed = self.install_prepared(tenant, by, upload, source, prepared, started).await;
+        let installed = self.install_prepared(tenant, by, upload, Compiled { source, prepared, started }, entry).await;
         if installed.is_err() && prepared.is_new {
             self.inner.runtime.discard(prepared.hash, party(tenant.id)).await;
         }
@@ -109,10 +128,10 @@ impl Engine {
         tenant: &Arc<Tenant>,
         by: &Caller,
         upload: Upload,
-        source: Source,
-        prepared: Prepared,
-        started: Instant,
+        compiled: Compiled,
+        entry: AuditEntry,
     ) -> Result<DeployReport, EngineError> {
+        let Compiled { source, prepared, started } = compiled;
         let hash = prepared.hash;
         let code = VersionRef { hash, language: source.language, file_name: source.file_name.clone() };
         let described = self.inner.runtime.describe(&code, party(tenant.id)).await;
@@ -142,7 +161,8 @@ impl Engine {
             created_by: by.to_string(),
         };
         let room = room_of(&self.plan_of(tenant));
-        let deployed = self.tenant_store(tenant).deploy(version, &upload.bytes, room).await?;
+        let entry = AuditEntry { target: name.to_string(), ..entry };
+        let deployed = self.tenant_store(tenant).audited(entry).deploy(version, &upload.bytes, room).await?;
         if deployed.created {
             self.count_upload(tenant, by, &name, upload.bytes.len());
         }
@@ -227,7 +247,9 @@ impl Engine {
         let target = to.or(previous).ok_or_else(|| {
             EngineError::Invalid(format!("`{name}` has no version before {active}; name one with `version`"))
         })?;
-        if !store.activate(&name, target).await? {
+        let entry = self.audit_entry(principal, AuditAction::FunctionRollback, name.as_str()).await;
+        let entry = with_details(entry, json!({ "from": active, "to": target }));
+        if !store.audited(entry).activate(&name, target).await? {
             return Err(EngineError::NotFound { what: "version", name: format!("{name}@{target}") });
         }
         self.inner.catalogs.forget(tenant.id);
@@ -243,7 +265,11 @@ impl Engine {
     ) -> Result<Vec<String>, EngineError> {
         authorize(principal, Action::Deploy, EngineError::UnknownTenant)?;
         let name = parse(name)?;
-        let deleted = self.tenant_store(tenant).delete_function(&name).await?;
+        let deleted = self
+            .audited(tenant, principal, AuditAction::FunctionDelete, name.as_str())
+            .await
+            .delete_function(&name)
+            .await?;
         self.inner.catalogs.forget(tenant.id);
         if deleted { Ok(self.strained_pipelines(tenant, &name).await) } else { Err(unknown(&name)) }
     }

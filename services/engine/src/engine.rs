@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::absent_tenants::AbsentTenants;
+use crate::audit::DeniedCounts;
 use crate::auth::KeyCache;
 use crate::book::Books;
 use crate::card_keys::CardKeyCache;
@@ -117,6 +118,7 @@ pub(crate) struct Inner {
     pub(crate) pages: PageSeal,
     pub(crate) settings: SettingCache,
     pub(crate) keys: KeyCache,
+    pub(crate) denied: DeniedCounts,
     pub(crate) card_keys: CardKeyCache,
     pub(crate) tenants: moka::sync::Cache<TenantSlug, Arc<Tenant>>,
     pub(crate) absent_tenants: AbsentTenants,
@@ -178,6 +180,7 @@ impl Engine {
             pages: PageSeal::new(&config.master_key),
             settings: SettingCache::new(),
             keys: KeyCache::new(),
+            denied: DeniedCounts::new(),
             card_keys: CardKeyCache::new(),
             tenants: moka::sync::Cache::builder().max_capacity(100_000).time_to_live(STALE).build(),
             absent_tenants: AbsentTenants::new(),

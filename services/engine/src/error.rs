@@ -39,6 +39,9 @@ pub enum EngineError {
     InvalidInput(Vec<Violation>),
     #[error("{0}")]
     Invalid(String),
+    /// Revoking it would lock everybody out.
+    #[error("this is the last working {0}; create another one first, or revoke it with `force=true` (`--force`)")]
+    LastKey(&'static str),
     #[error("{what} `{name}` already exists")]
     Exists { what: &'static str, name: String },
     #[error("there is no {what} `{name}`")]
@@ -148,6 +151,7 @@ impl From<StoreError> for EngineError {
             StoreError::Unstorable(_) | StoreError::TooMany { .. } | StoreError::TooManyPushes { .. } => {
                 Self::Invalid(error.to_string())
             }
+            StoreError::LastKey { what } => Self::LastKey(what),
             StoreError::IssuerTaken(name) => Self::Exists { what: "issuer", name },
             StoreError::AliasTaken(name) => Self::Exists { what: "task", name },
             StoreError::NoRoom { limit, most } => Self::LimitReached(Reached { limit, most, retry_after: None }),

@@ -1,10 +1,12 @@
 //! Who may issue tokens for a tenant: registered, listed, given new keys, removed.
 
-use pleat_domain::{KeyLimits, Principal, Raw, Scope, Scopes, Tenant, json};
+use pleat_domain::{AuditAction, KeyLimits, Principal, Raw, Scope, Scopes, Tenant, json as strict};
 use pleat_policy::Action;
 use pleat_store::{IssuerRecord, NewIssuer};
+use serde_json::json;
 
 use crate::admin::within;
+use crate::audit::{scope_names, with_details};
 use crate::engine::{Engine, authorize};
 use crate::error::EngineError;
 use crate::tokens::KeySet;
@@ -75,7 +77,9 @@ impl Engine {
             limits: request.limits.within(principal.limits()),
             created_by: principal.caller().to_string(),
         };
-        let record = store.insert_issuer(new).await?;
+        let entry = self.audit_entry(principal, AuditAction::IssuerAdd, &new.id).await;
+        let details = json!({ "issuer": new.issuer, "scopes": scope_names(new.scopes), "jwksUrl": new.jwks_url });
+        let record = store.audited(with_details(entry, details)).insert_issuer(new).await?;
         self.inner.tokens.forget(tenant.id, &record.id);
         Ok(record)
     }
@@ -95,14 +99,15 @@ impl Engine {
     ) -> Result<(), EngineError> {
         authorize(principal, Action::ManageIssuers, EngineError::UnknownTenant)?;
         read(jwks)?;
-        let replaced = self.tenant_store(tenant).replace_keys(id, jwks).await?;
+        let replaced =
+            self.audited(tenant, principal, AuditAction::IssuerKeys, id).await.replace_keys(id, jwks).await?;
         self.inner.tokens.forget(tenant.id, id);
         if replaced { Ok(()) } else { Err(missing("issuer with keys of its own", id)) }
     }
 
     pub async fn delete_issuer(&self, tenant: &Tenant, principal: &Principal, id: &str) -> Result<(), EngineError> {
         authorize(principal, Action::ManageIssuers, EngineError::UnknownTenant)?;
-        let deleted = self.tenant_store(tenant).delete_issuer(id).await?;
+        let deleted = self.audited(tenant, principal, AuditAction::IssuerDelete, id).await.delete_issuer(id).await?;
         self.inner.tokens.forget(tenant.id, id);
         if deleted { Ok(()) } else { Err(missing("issuer", id)) }
     }
@@ -125,7 +130,7 @@ fn check(request: &NewIssuerRequest) -> Result<(), EngineError> {
 }
 
 fn read(jwks: &Raw) -> Result<KeySet, EngineError> {
-    json::check(jwks.get().as_bytes()).map_err(|fault| invalid(format!("the key set cannot be read: {fault}")))?;
+    strict::check(jwks.get().as_bytes()).map_err(|fault| invalid(format!("the key set cannot be read: {fault}")))?;
     KeySet::parse(jwks.get().as_bytes()).map_err(|error| invalid(format!("the key set cannot be used: {error}")))
 }
 

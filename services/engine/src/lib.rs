@@ -7,6 +7,7 @@ mod absent_tenants;
 mod admin;
 mod admission;
 mod answer;
+mod audit;
 mod auth;
 mod book;
 mod caller_usage;
@@ -40,6 +41,7 @@ mod news;
 mod nodes;
 mod offers;
 mod once;
+mod operator_keys;
 mod outcome;
 mod pipeline;
 mod pipelines;
@@ -68,6 +70,7 @@ mod writing;
 
 pub use admin::{MintedKey, NewKeyRequest};
 pub use answer::{Answer, Going};
+pub use audit::{AuditPage, AuditQuery, AuditScope, audit_client};
 pub use card_keys::{CardKey, CardSigner, PublicKeys};
 pub use catalog::{Callable, Catalog, CatalogWatch, Skill};
 pub use choice::Question;
@@ -86,6 +89,7 @@ pub use listeners::Listener;
 pub use listing::{ListPage, ListQuery, TaskPage, TaskQuery};
 pub use offers::{Offer, Wanted};
 pub use once::IdempotencyKey;
+pub use operator_keys::recover_operator_key;
 pub use pipelines::{PipelineReport, PipelineUpload};
 pub use policies::SkillPolicy;
 pub use push::{DeliveryPage, DeliveryQuery, Encode, Notice, PushPage, PushQuery, PushTimes, ToTell};
@@ -102,8 +106,8 @@ pub use usage::{SkillUsage, UsageQuery};
 pub use pleat_pipelines::{Definition, Fault, Faults, explain, graph};
 /// Rows that the edges show as they are.
 pub use pleat_store::{
-    DeliveryRow, FindingFilter, FindingRow, IssuerRecord, KeyRecord, PipelineRow, PipelineVersion, PolicyRow, PushRow,
-    SecretRow, SessionRecord, SettingRow, Tell, VersionRow,
+    AuditClient, AuditRow, DeliveryRow, FindingFilter, FindingRow, IssuerRecord, KeyRecord, PipelineRow,
+    PipelineVersion, PolicyRow, PushRow, SecretRow, SessionRecord, SettingRow, Tell, VersionRow,
 };
 
 /// What guardrails say.

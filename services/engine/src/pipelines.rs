@@ -1,6 +1,6 @@
 //! Pipelines as their owner has them: checked and deployed, activated, archived, looked at.
 
-use pleat_domain::{PipelineState, Principal, SkillName, Tenant, Visibility};
+use pleat_domain::{AuditAction, PipelineState, Principal, SkillName, Tenant, Visibility};
 use pleat_pipelines::{Checked, Definition, Fault};
 use pleat_policy::Action;
 use pleat_store::{NewPipeline, PipelineDeployed, PipelineRow, PipelineVersion};
@@ -73,7 +73,8 @@ impl Engine {
         };
         let room = room_of(&self.plan_of(tenant));
         let size = new.source.len();
-        let deployed = self.tenant_store(tenant).deploy_pipeline(new, room).await?;
+        let store = self.audited(tenant, principal, AuditAction::PipelineDeploy, name.as_str()).await;
+        let deployed = store.deploy_pipeline(new, room).await?;
         let skill = SkillName::pipeline(&name);
         if deployed.created {
             self.count_upload(tenant, &principal.caller(), &skill, size);
@@ -99,7 +100,7 @@ impl Engine {
         let catalog = self.catalog_now(tenant).await?;
         check_tool(&catalog, &row.name)?;
         check(&catalog, &current.source, Calls::Active)?;
-        self.set_state(tenant, row, PipelineState::Active).await
+        self.set_state(tenant, principal, row, PipelineState::Active).await
     }
 
     /// Refused everywhere from now on; not while an active pipeline needs it.
@@ -119,7 +120,7 @@ impl Engine {
         if !callers.is_empty() {
             return Err(EngineError::PipelineInUse { name: row.name.to_string(), callers });
         }
-        self.set_state(tenant, row, PipelineState::Archived).await
+        self.set_state(tenant, principal, row, PipelineState::Archived).await
     }
 
     /// All of them, or those in one state.
@@ -199,10 +200,16 @@ impl Engine {
     async fn set_state(
         &self,
         tenant: &Tenant,
+        principal: &Principal,
         row: PipelineRow,
         state: PipelineState,
     ) -> Result<PipelineRow, EngineError> {
-        let changed = self.tenant_store(tenant).set_pipeline_state(&row.name, &[row.state], state).await?;
+        let action = match state {
+            PipelineState::Archived => AuditAction::PipelineArchive,
+            _ => AuditAction::PipelineActivate,
+        };
+        let store = self.audited(tenant, principal, action, row.name.as_str()).await;
+        let changed = store.set_pipeline_state(&row.name, &[row.state], state).await?;
         self.inner.catalogs.forget(tenant.id);
         if changed { Ok(PipelineRow { state, ..row }) } else { Err(EngineError::Busy("changes of this pipeline")) }
     }

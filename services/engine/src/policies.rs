@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pleat_domain::{Manifest, Principal, SkillName, Tenant, TenantId};
+use pleat_domain::{AuditAction, Manifest, Principal, SkillName, Tenant, TenantId};
 use pleat_guardrails::{Guard, Policy};
 use pleat_policy::Action;
 use pleat_store::PolicyRow;
@@ -100,7 +100,9 @@ impl Engine {
         let parsed = self.with_schemas(tenant.id, move || Policy::parse(&text).map(drop)).await?;
         parsed.map_err(EngineError::BadPolicy)?;
         let policy = Policy::source(policy);
-        self.tenant_store(tenant).set_policy(skill.as_ref(), policy, principal.caller().as_str()).await?;
+        let target = skill.as_ref().map_or("default", SkillName::as_str);
+        let store = self.audited(tenant, principal, AuditAction::GuardSet, target).await;
+        store.set_policy(skill.as_ref(), policy, principal.caller().as_str()).await?;
         self.inner.catalogs.forget(tenant.id);
         Ok(())
     }
@@ -115,7 +117,9 @@ impl Engine {
         let name = || skill.unwrap_or("default").chars().take(80).collect();
         let missing = || EngineError::NotFound { what: "policy", name: name() };
         let skill = skill.map(|name| SkillName::parse_skill(name).map_err(|_| missing())).transpose()?;
-        let deleted = self.tenant_store(tenant).delete_policy(skill.as_ref()).await?;
+        let target = skill.as_ref().map_or("default", SkillName::as_str);
+        let store = self.audited(tenant, principal, AuditAction::GuardDelete, target).await;
+        let deleted = store.delete_policy(skill.as_ref()).await?;
         self.inner.catalogs.forget(tenant.id);
         if deleted { Ok(()) } else { Err(missing()) }
     }

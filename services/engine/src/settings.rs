@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pleat_domain::setting::{BadSetting, check_value};
-use pleat_domain::{Principal, SettingName, Tenant, TenantId};
+use pleat_domain::{AuditAction, Principal, SettingName, Tenant, TenantId};
 use pleat_policy::Action;
 use pleat_store::{SecretRow, SettingRow, TenantStore};
 use zeroize::Zeroizing;
@@ -90,7 +90,8 @@ impl Engine {
         let sealed = self.inner.vault.seal_secret(tenant.id, &name, value);
         let sealed = sealed.map_err(|error| EngineError::Internal(Box::new(error)))?;
         let by = principal.caller();
-        self.tenant_store(tenant).set_secret(&name, &sealed, value.len(), by.as_str()).await?;
+        let store = self.audited(tenant, principal, AuditAction::SecretSet, name.as_str()).await;
+        store.set_secret(&name, &sealed, value.len(), by.as_str()).await?;
         self.inner.settings.changed();
         tracing::info!(tenant.id = %tenant.slug, secret = %name, "a secret was set");
         Ok(())
@@ -115,7 +116,8 @@ impl Engine {
     ) -> Result<(), EngineError> {
         authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
         let name = valid(name, value)?;
-        self.tenant_store(tenant).set_setting(&name, value, principal.caller().as_str()).await?;
+        let store = self.audited(tenant, principal, AuditAction::SettingSet, name.as_str()).await;
+        store.set_setting(&name, value, principal.caller().as_str()).await?;
         self.inner.settings.changed();
         Ok(())
     }
@@ -133,7 +135,11 @@ impl Engine {
         authorize(principal, Action::ManageSecrets, EngineError::UnknownTenant)?;
         // A name that cannot exist is not found, as any other that does not.
         let known = SettingName::parse(name).map_err(|_| missing(kind, name))?;
-        let store = self.tenant_store(tenant);
+        let action = match kind {
+            Kind::Secret => AuditAction::SecretDelete,
+            Kind::Setting => AuditAction::SettingDelete,
+        };
+        let store = self.audited(tenant, principal, action, known.as_str()).await;
         let deleted = match kind {
             Kind::Secret => store.delete_secret(&known).await?,
             Kind::Setting => store.delete_setting(&known).await?,

@@ -1,6 +1,8 @@
 //! The control host: the API for tenants, keys, issuers of tokens, functions, pipelines, secrets, tasks,
 //! logs, push notifications and usage, and the probes.
 
+mod audit;
+pub(crate) mod auditing;
 mod card_keys;
 mod functions;
 mod guards;
@@ -8,6 +10,7 @@ mod issuers;
 mod keys;
 mod logs;
 pub(crate) mod mcp;
+mod operator_keys;
 mod pipelines;
 mod pushes;
 mod query;
@@ -20,9 +23,9 @@ mod usage;
 mod views;
 mod whoami;
 
-use axum::Router;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Router, middleware};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use utoipa::OpenApi;
@@ -49,6 +52,12 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(tenants::set_card))
         .routes(routes!(card_keys::create, card_keys::list))
         .routes(routes!(card_keys::revoke))
+        .routes(routes!(operator_keys::create, operator_keys::list))
+        .routes(routes!(operator_keys::rotate))
+        .routes(routes!(operator_keys::revoke))
+        .routes(routes!(operator_keys::recover_tenant))
+        .routes(routes!(audit::of_tenant))
+        .routes(routes!(audit::all))
         .routes(routes!(keys::create, keys::list))
         .routes(routes!(keys::revoke))
         .routes(routes!(issuers::create, issuers::list))
@@ -106,7 +115,8 @@ pub(crate) fn router(app: App) -> Router {
         .route("/.well-known/oauth-protected-resource/t/{tenant}/mcp", get(door::tenant_of_path))
         .route("/api/v1/openapi.json", get(move || std::future::ready(document(&description))))
         .fallback(site::nothing_here)
-        .method_not_allowed_fallback(site::wrong_method);
+        .method_not_allowed_fallback(site::wrong_method)
+        .layer(middleware::from_fn_with_state(app.clone(), auditing::audited));
     cors::around(router, &app.config.cors.control).with_state(app)
 }
 

@@ -13,6 +13,7 @@ use pleat_domain::{Message, Principal, Tenant, TenantSlug};
 use pleat_engine::{EngineError, IdempotencyKey};
 
 use crate::app::App;
+use crate::control::auditing::Authenticated;
 use crate::problem::Problem;
 use crate::site::{self, ControlSite, TenantSite};
 
@@ -57,6 +58,7 @@ impl FromRequestParts<App> for Member {
         let base_url = format!("{control}/t/{slug}");
         let audiences = || site::audiences(&app.config, &slug, &base_url);
         let principal = app.engine.authenticate(&tenant, bearer(&parts.headers)?, audiences).await?;
+        Authenticated::note(&parts.extensions, &principal);
         Ok(Self { tenant, principal, base_url })
     }
 }
@@ -85,7 +87,9 @@ impl FromRequestParts<App> for Platform {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        Ok(Self(app.engine.authenticate_platform(bearer(&parts.headers)?).await?))
+        let principal = app.engine.authenticate_platform(bearer(&parts.headers)?).await?;
+        Authenticated::note(&parts.extensions, &principal);
+        Ok(Self(principal))
     }
 }
 

@@ -102,6 +102,8 @@ fn measure_process(app: &App) {
 
 fn describe() {
     let counters = [
+        ("pleat_audit_failures_total", "Rows of the audit log that could not be written"),
+        ("pleat_audit_denied_dropped_total", "Denied attempts that were not recorded, beyond the limit per principal"),
         ("pleat_http_requests_total", "Requests answered, by door and class of status"),
         ("pleat_invocations_total", "Turns of tasks that ended, by door and outcome"),
         ("pleat_task_changes_total", "Changes of tasks, by the state they went to"),

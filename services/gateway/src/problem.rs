@@ -239,9 +239,16 @@ impl IntoResponse for Problem {
         }
         let mut response = (self.status, Json(json!({ "error": error }))).into_response();
         self.mark(&mut response);
+        if self.scope.is_some() {
+            response.extensions_mut().insert(LacksScope);
+        }
         response
     }
 }
+
+/// Marks an answer to somebody whose key lacks the scope, for the audit log.
+#[derive(Clone, Copy)]
+pub(crate) struct LacksScope;
 
 impl From<UnknownVersion> for Problem {
     fn from(unknown: UnknownVersion) -> Self {
@@ -287,9 +294,8 @@ impl From<EngineError> for Problem {
             EngineError::SkillNeeded(_) => Self::invalid(text),
             EngineError::InvalidInput(violations) => Self::invalid_input(text, &violations),
             EngineError::Invalid(_) => Self::invalid(text),
-            EngineError::Exists { .. } => {
-                Self::plain(StatusCode::CONFLICT, "exists", text).with_rpc(rpc::INVALID_PARAMS)
-            }
+            EngineError::Exists { .. } => Self::conflict("exists", text).with_rpc(rpc::INVALID_PARAMS),
+            EngineError::LastKey(_) => Self::conflict("last_key", text),
             EngineError::NotFound { .. } => Self::plain(StatusCode::NOT_FOUND, "not_found", text),
             EngineError::Blocked(_) => Self::blocked(text, None, None),
             EngineError::Guarded(check) => Self::blocked(text, Some(check), None),
@@ -323,6 +329,10 @@ impl From<EngineError> for Problem {
 }
 
 impl Problem {
+    fn conflict(code: &'static str, text: String) -> Self {
+        Self::plain(StatusCode::CONFLICT, code, text)
+    }
+
     fn forbidden(text: String, scope: Scope) -> Self {
         let problem = Self::plain(StatusCode::FORBIDDEN, "forbidden", text).with_rpc(rpc::FORBIDDEN);
         Self { scope: Some(scope), ..problem }

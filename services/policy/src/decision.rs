@@ -27,6 +27,7 @@ pub enum Action<'a> {
     ManageSecrets,
     ManageKeys,
     ManageIssuers,
+    ReadAudit,
     ManageTenants,
 }
 
@@ -59,7 +60,7 @@ pub fn decide(principal: &Principal, action: Action<'_>) -> Decision {
         Action::ReadTenant => needs(principal, &[Scope::Read, Scope::Deploy, Scope::Admin]),
         Action::CancelAnyTask | Action::RetryPush => needs(principal, &[Scope::Deploy, Scope::Admin]),
         Action::Deploy | Action::ManageSecrets => needs(principal, &[Scope::Deploy]),
-        Action::ManageKeys | Action::ManageIssuers => needs(principal, &[Scope::Admin]),
+        Action::ManageKeys | Action::ManageIssuers | Action::ReadAudit => needs(principal, &[Scope::Admin]),
         Action::ManageTenants => needs(principal, &[Scope::Operator]),
     }
 }

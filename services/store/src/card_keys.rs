@@ -3,6 +3,7 @@
 use sqlx::FromRow;
 use time::OffsetDateTime;
 
+use crate::audit::{self, AuditEntry};
 use crate::error::StoreError;
 use crate::store::Store;
 
@@ -26,19 +27,27 @@ impl Store {
     }
 
     /// Of two that ask at once, one makes it, and both have it.
-    pub async fn add_card_key(&self) -> Result<(), StoreError> {
+    pub async fn add_card_key(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+        let mut transaction = self.begin_platform(None).await?;
         sqlx::query("INSERT INTO card_keys (number) SELECT max(number) + 1 FROM card_keys ON CONFLICT DO NOTHING")
-            .execute(self.readers())
+            .execute(&mut *transaction)
             .await?;
-        Ok(())
+        audit::append(&mut transaction, None, entry).await?;
+        Ok(transaction.commit().await?)
     }
 
     /// `false`: there is no such key, or it was revoked before.
-    pub async fn revoke_card_key(&self, number: i32) -> Result<bool, StoreError> {
+    pub async fn revoke_card_key(&self, number: i32, entry: &AuditEntry) -> Result<bool, StoreError> {
+        let mut transaction = self.begin_platform(None).await?;
         let done = sqlx::query("UPDATE card_keys SET revoked_at = now() WHERE number = $1 AND revoked_at IS NULL")
             .bind(number)
-            .execute(self.readers())
+            .execute(&mut *transaction)
             .await?;
-        Ok(done.rows_affected() > 0)
+        let revoked = done.rows_affected() > 0;
+        if revoked {
+            audit::append(&mut transaction, None, entry).await?;
+        }
+        transaction.commit().await?;
+        Ok(revoked)
     }
 }

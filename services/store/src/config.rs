@@ -11,6 +11,8 @@ pub struct StoreConfig {
     pub retention: Duration,
     /// How many versions that are no longer active are kept of each function, once no task can be on them.
     pub versions: u32,
+    /// How many days rows of the audit log are kept.
+    pub audit_days: u32,
     /// Connections for reads and for the control API.
     pub readers: u32,
     /// Group-commit writers of each of two kinds, one connection each.
@@ -33,6 +35,7 @@ impl StoreConfig {
             url: url.into(),
             retention: Duration::from_secs(24 * 60 * 60),
             versions: 20,
+            audit_days: 400,
             readers: 8,
             writers: 2,
             batch: 256,
@@ -50,6 +53,7 @@ impl fmt::Debug for StoreConfig {
             .debug_struct("StoreConfig")
             .field("retention", &self.retention)
             .field("versions", &self.versions)
+            .field("audit_days", &self.audit_days)
             .field("readers", &self.readers)
             .field("writers", &self.writers)
             .field("batch", &self.batch)

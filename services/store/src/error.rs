@@ -19,6 +19,9 @@ pub enum StoreError {
     Migration(#[source] Arc<sqlx::migrate::MigrateError>),
     #[error("the tenant name `{0}` is taken; choose another")]
     SlugTaken(TenantSlug),
+    /// Revoking it would lock everybody out.
+    #[error("this is the last working {what}; create another one first, or force it")]
+    LastKey { what: &'static str },
     #[error("a key with this id exists already; make a new one")]
     KeyTaken,
     #[error("the issuer `{0}` is registered already; remove it first")]

@@ -4,6 +4,7 @@
 //! only through the [`Writer`], which commits many of them at once. Nothing here knows a wire format or runs a
 //! function.
 
+mod audit;
 mod caller_usage;
 mod card_keys;
 mod claim;
@@ -18,6 +19,7 @@ mod maintenance;
 mod master_key_check;
 mod migrate;
 mod node;
+mod operator_keys;
 mod partitions;
 mod platform;
 mod push;
@@ -29,6 +31,7 @@ mod usage;
 mod wake;
 mod writer;
 
+pub use audit::{AuditClient, AuditEntry, AuditFilter, AuditOf, AuditRow};
 pub use caller_usage::CallerUsageRow;
 pub use card_keys::CardKeyRow;
 pub use claim::Claimed;

@@ -49,6 +49,8 @@ pub(crate) struct Keeper {
     pub(crate) retention: Duration,
     /// Versions that are kept of each function as a way back.
     pub(crate) versions: u32,
+    /// Days that rows of the audit log are kept.
+    pub(crate) audit_days: u32,
 }
 
 impl Keeper {
@@ -81,6 +83,11 @@ impl Keeper {
         self.forget("DELETE FROM guard_findings WHERE id < $1", long_ago).await?;
         let long_ago = partitions::bound(now - time::Duration::days(dispatches::KEPT_DAYS));
         self.forget("DELETE FROM dispatches WHERE id < $1", long_ago).await?;
+        // By the database's clock, which is also the clock of the rows.
+        sqlx::query("DELETE FROM audit_log WHERE at < now() - make_interval(days => $1)")
+            .bind(i32::try_from(self.audit_days).unwrap_or(i32::MAX))
+            .execute(&self.pool)
+            .await?;
         let values = self.sweep_values().await?;
         let (versions, sources) = sweep::sweep(&self.pool, now, self.retention, self.versions).await?;
         Ok(Maintenance { created, dropped, expired, aliases, values, versions, sources })

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use pleat_domain::{CardVersions, KeyLimits, PlanName, Scopes, Tenant, TenantId, TenantSlug};
-use sqlx::FromRow;
+use sqlx::{FromRow, Postgres, Transaction};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use crate::audit::{self, AuditEntry};
 use crate::error::{self, StoreError};
 use crate::limit_columns::{LimitColumns, stored, stored_bytes};
 use crate::store::Store;
@@ -44,20 +45,30 @@ pub struct KeyRecord {
 
 impl Store {
     /// A name that was ever used stays taken, even when its tenant is deleted.
-    pub async fn create_tenant(&self, slug: &TenantSlug, plan: &PlanName) -> Result<Tenant, StoreError> {
+    pub async fn create_tenant(
+        &self,
+        slug: &TenantSlug,
+        plan: &PlanName,
+        audit: &AuditEntry,
+    ) -> Result<Tenant, StoreError> {
+        let id = Uuid::now_v7();
+        let mut transaction = self.begin_platform(Some(TenantId::from_row(id))).await?;
         let row = sqlx::query_as::<_, TenantRow>(
             "INSERT INTO tenants (id, slug, plan) VALUES ($1, $2, $3) RETURNING id, slug, plan, card, created_at",
         )
-        .bind(Uuid::now_v7())
+        .bind(id)
         .bind(slug.as_str())
         .bind(plan.as_str())
-        .fetch_one(self.readers())
+        .fetch_one(&mut *transaction)
         .await
         .map_err(|error| match error::constraint(&error) {
             Some("tenants_slug_key") => StoreError::SlugTaken(slug.clone()),
             _ => error.into(),
         })?;
-        row.tenant()
+        let tenant = row.tenant()?;
+        audit::append(&mut transaction, Some(tenant.id), audit).await?;
+        transaction.commit().await?;
+        Ok(tenant)
     }
 
     pub async fn tenant_by_slug(&self, slug: &TenantSlug) -> Result<Option<Tenant>, StoreError> {
@@ -69,6 +80,15 @@ impl Store {
         .await?
         .map(TenantRow::tenant)
         .transpose()
+    }
+
+    /// A tenant's id, also when it was deleted: its audit log stays.
+    pub async fn tenant_named(&self, slug: &TenantSlug) -> Result<Option<TenantId>, StoreError> {
+        let found: Option<Uuid> = sqlx::query_scalar("SELECT id FROM tenants WHERE slug = $1")
+            .bind(slug.as_str())
+            .fetch_optional(self.readers())
+            .await?;
+        Ok(found.map(TenantId::from_row))
     }
 
     pub async fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError> {
@@ -83,35 +103,39 @@ impl Store {
     }
 
     /// `false`: there is no such tenant.
-    pub async fn set_plan(&self, tenant: TenantId, plan: &PlanName) -> Result<bool, StoreError> {
+    pub async fn set_plan(&self, tenant: TenantId, plan: &PlanName, audit: &AuditEntry) -> Result<bool, StoreError> {
+        let mut transaction = self.begin_platform(Some(tenant)).await?;
         let done = sqlx::query("UPDATE tenants SET plan = $2 WHERE id = $1 AND deleted_at IS NULL")
             .bind(tenant.as_uuid())
             .bind(plan.as_str())
-            .execute(self.readers())
+            .execute(&mut *transaction)
             .await?;
-        Ok(done.rows_affected() > 0)
+        commit_audited(transaction, tenant, audit, done.rows_affected() > 0).await
     }
 
     /// `false`: there is no such tenant.
-    pub async fn set_card(&self, tenant: TenantId, card: CardVersions) -> Result<bool, StoreError> {
+    pub async fn set_card(&self, tenant: TenantId, card: CardVersions, audit: &AuditEntry) -> Result<bool, StoreError> {
+        let mut transaction = self.begin_platform(Some(tenant)).await?;
         let done = sqlx::query("UPDATE tenants SET card = $2 WHERE id = $1 AND deleted_at IS NULL")
             .bind(tenant.as_uuid())
             .bind(card.as_str())
-            .execute(self.readers())
+            .execute(&mut *transaction)
             .await?;
-        Ok(done.rows_affected() > 0)
+        commit_audited(transaction, tenant, audit, done.rows_affected() > 0).await
     }
 
     /// The tenant is gone for every route and key at once; its tasks follow with their partitions.
-    pub async fn delete_tenant(&self, tenant: &Tenant) -> Result<bool, StoreError> {
+    pub async fn delete_tenant(&self, tenant: &Tenant, audit: &AuditEntry) -> Result<bool, StoreError> {
+        let mut transaction = self.begin_platform(Some(tenant.id)).await?;
         let done = sqlx::query(
             "UPDATE tenants SET deleted_at = now(), generation = generation + 1 WHERE id = $1 AND deleted_at IS NULL",
         )
         .bind(tenant.id.as_uuid())
-        .execute(self.readers())
+        .execute(&mut *transaction)
         .await?;
+        let deleted = commit_audited(transaction, tenant.id, audit, done.rows_affected() > 0).await?;
         self.announce(Wake::Tenant(tenant.id, tenant.slug.clone()));
-        Ok(done.rows_affected() > 0)
+        Ok(deleted)
     }
 
     /// A key by its public id; `None` too when its tenant was deleted.
@@ -139,13 +163,19 @@ impl Store {
         .map(TenantRow::tenant)
         .transpose()
     }
+}
 
-    pub async fn insert_operator_key(&self, key: NewKey) -> Result<(), StoreError> {
-        let mut transaction = self.readers().begin().await?;
-        sqlx::query("SELECT set_config('app.key', $1, true)").bind(&key.id).execute(&mut *transaction).await?;
-        insert_key(&mut transaction, None, &key).await?;
-        Ok(transaction.commit().await?)
+async fn commit_audited(
+    mut transaction: Transaction<'static, Postgres>,
+    tenant: TenantId,
+    entry: &AuditEntry,
+    changed: bool,
+) -> Result<bool, StoreError> {
+    if changed {
+        audit::append(&mut transaction, Some(tenant), entry).await?;
     }
+    transaction.commit().await?;
+    Ok(changed)
 }
 
 pub(crate) async fn insert_key(

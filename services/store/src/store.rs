@@ -67,7 +67,13 @@ impl Store {
         owner.close().await?;
         let readers = connect::pool(&options, Role::App, config.readers.max(1)).await?;
         let keepers = connect::pool(&options, Role::Writer, KEEPERS).await?;
-        let keeper = Keeper { options, pool: keepers, retention: config.retention, versions: config.versions };
+        let keeper = Keeper {
+            options,
+            pool: keepers,
+            retention: config.retention,
+            versions: config.versions,
+            audit_days: config.audit_days,
+        };
         keeper.maintain(OffsetDateTime::now_utc()).await?;
         let lease = Arc::new(Lease::take(&keeper.pool, config.lease).await?);
 

@@ -21,10 +21,13 @@ pub mod streams;
 pub mod tasks;
 mod trace;
 
+use std::sync::Arc;
+
 use pleat_domain::TenantId;
 use sqlx::{PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
+use crate::audit::AuditEntry;
 use crate::error::StoreError;
 use crate::partitions;
 use crate::store::Store;
@@ -34,11 +37,13 @@ use crate::store::Store;
 pub struct TenantStore {
     store: Store,
     tenant: TenantId,
+    /// What to append to the audit log with a change.
+    pub(crate) audit: Option<Arc<AuditEntry>>,
 }
 
 impl TenantStore {
     pub(crate) const fn new(store: Store, tenant: TenantId) -> Self {
-        Self { store, tenant }
+        Self { store, tenant, audit: None }
     }
 
     pub const fn id(&self) -> TenantId {

@@ -60,7 +60,7 @@ fn refused<'a>(neighbours: &'a Neighbours, row: &'a Row) -> Vec<(&'static str, &
     all
 }
 
-fn key<'a>(neighbours: &'a Neighbours, name: &str) -> &'a str {
+pub fn key<'a>(neighbours: &'a Neighbours, name: &str) -> &'a str {
     let server = &neighbours.server;
     match name {
         "operator" => &server.operator,
@@ -81,6 +81,10 @@ async fn check(neighbours: &Neighbours, row: &Row, who: &str, key: &str, expecte
 }
 
 async fn ask(neighbours: &Neighbours, row: &Row, key: &str) -> (String, String) {
+    ask_as(neighbours, row, key, "isolation").await
+}
+
+pub async fn ask_as(neighbours: &Neighbours, row: &Row, key: &str, request_id: &str) -> (String, String) {
     let server = &neighbours.server;
     let base = if row.site == "tenant" { server.tenant_url() } else { server.url.clone() };
     let path = row
@@ -91,6 +95,8 @@ async fn ask(neighbours: &Neighbours, row: &Row, key: &str) -> (String, String) 
         .replace("{push}", "default")
         .replace("{config}", "default");
     let id = match () {
+        () if path.ends_with("/rotate") => &neighbours.operator_keys[0],
+        () if path.contains("/operator-keys/") => &neighbours.operator_keys[1],
         () if path.contains("/keys/") => &neighbours.stranger_id,
         () if path.contains("/issuers/") => &neighbours.issuer,
         () if path.contains(":cancel") => &neighbours.waiting,
@@ -100,6 +106,7 @@ async fn ask(neighbours: &Neighbours, row: &Row, key: &str) -> (String, String) 
     };
     let url = format!("{base}{}{}", path.replace("{id}", id), row.query);
     let mut request = server.client.request(Method::from_bytes(row.method.as_bytes()).unwrap(), url);
+    request = request.header("x-request-id", request_id);
     if !key.is_empty() {
         request = request.bearer_auth(key);
     }

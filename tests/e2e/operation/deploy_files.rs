@@ -47,7 +47,7 @@ async fn every_flag_and_variable_that_they_use_exists() {
     let mut known: BTreeSet<String> = by_key.collect();
     known.extend(words(&help, "PLEAT_"));
     // Of the image's build, and of the compose file's own.
-    known.extend(["PLEAT_COMMIT", "PLEAT_DATABASE_PASSWORD"].map(str::to_owned));
+    known.extend(["PLEAT_COMMIT", "PLEAT_DATABASE_PASSWORD", "PLEAT_POSTGRES_IMAGE"].map(str::to_owned));
     for (path, text) in all_texts() {
         for name in words(&text, "PLEAT_") {
             assert!(known.contains(&name), "{path}: there is no {name}");
@@ -69,6 +69,8 @@ fn the_compose_file_starts_the_same_binary_on_a_real_database() {
     let environment = pleat["environment"].as_object().unwrap();
     assert!(environment["PLEAT_MASTER_KEY"].as_str().unwrap().starts_with("${PLEAT_MASTER_KEY:?"), "it must be given");
     assert!(environment["DATABASE_URL"].as_str().unwrap().contains("@database/"));
+    let database = &compose["services"]["database"]["environment"];
+    assert!(database["POSTGRES_PASSWORD"].as_str().unwrap().starts_with("${PLEAT_DATABASE_PASSWORD:?"), "no default");
     // Without this there may be swap, and instances are reset the slow way: services/runtime/src/swap.rs.
     assert_eq!(pleat["mem_limit"], pleat["memswap_limit"]);
     let limit = pleat["mem_limit"].as_str().and_then(|text| text.strip_suffix('g')).unwrap().parse::<u64>().unwrap();
@@ -123,6 +125,36 @@ async fn the_manifests_fit_together_and_their_configuration_is_taken() {
         let port = values[key]["value"].as_str().unwrap().rsplit(':').next().unwrap().to_owned();
         assert!(ports.contains(&port), "{key}: {ports:?}");
     }
+}
+
+/// Metrics need no key on their own address.
+#[test]
+fn only_the_monitoring_reaches_the_metrics_of_the_pods_and_volumes_are_bounded() {
+    let policy = yaml("deploy/kubernetes/networkpolicy.yaml").remove(0);
+    let pod = yaml("deploy/kubernetes/deployment.yaml").remove(0)["spec"]["template"].take();
+    assert_eq!(policy["spec"]["podSelector"]["matchLabels"], pod["metadata"]["labels"]);
+    for rule in policy["spec"]["ingress"].as_array().unwrap() {
+        let opens_metrics = rule["ports"].as_array().is_none_or(|ports| ports.iter().any(|one| one["port"] != "http"));
+        assert!(!opens_metrics || rule["from"].is_array(), "{rule}");
+    }
+    let named = yaml("deploy/kubernetes/kustomization.yaml").remove(0)["resources"].clone();
+    assert!(named.as_array().unwrap().iter().any(|file| file == "networkpolicy.yaml"));
+    for volume in pod["spec"]["volumes"].as_array().unwrap() {
+        let bounded = volume.get("emptyDir").is_none_or(|directory| directory["sizeLimit"].is_string());
+        assert!(bounded, "{volume}");
+    }
+}
+
+#[test]
+fn images_have_exact_versions_or_digests() {
+    for (path, text) in all_texts() {
+        assert!(!text.contains(":latest"), "{path}");
+    }
+    let dockerfile = read("deploy/Dockerfile");
+    let defaults = dockerfile.lines().filter_map(|line| line.strip_prefix("ARG ")?.split_once("_IMAGE="));
+    let tags: Vec<&str> = defaults.map(|(_, image)| image.split_once(':').expect("a tag").1).collect();
+    assert_eq!(tags.len(), 2);
+    assert!(tags.iter().all(|tag| tag.contains('.')), "{tags:?}");
 }
 
 #[test]

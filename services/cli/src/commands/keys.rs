@@ -55,13 +55,16 @@ enum KeysCommand {
         /// Its id, as `pleat keys list` shows it
         #[arg(value_name = "ID", value_parser = key_id)]
         id: String,
+        /// Also the last working admin key of the tenant
+        #[arg(long)]
+        force: bool,
     },
 }
 
 #[derive(Deserialize)]
-struct Created {
-    id: String,
-    key: String,
+pub(super) struct Created {
+    pub(super) id: String,
+    pub(super) key: String,
 }
 
 #[derive(Deserialize)]
@@ -93,7 +96,7 @@ pub async fn run(args: &KeysArgs, context: &Context<'_>) -> Result<()> {
             create(body, context).await
         }
         KeysCommand::List => list(context).await,
-        KeysCommand::Revoke { id } => revoke(id, context).await,
+        KeysCommand::Revoke { id, force } => revoke(id, *force, context).await,
     }
 }
 
@@ -111,6 +114,10 @@ async fn create(body: Map<String, Value>, context: &Context<'_>) -> Result<()> {
 async fn list(context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Admin)?;
     let answer = client.get(client.in_tenant(&["keys"]).await?).await?;
+    show(answer, context)
+}
+
+pub(super) fn show(answer: Value, context: &Context<'_>) -> Result<()> {
     context.show(answer, |Keys { keys }| {
         let mut table = Table::new(&["ID", "ENDS IN", "SCOPES", "STATE", "CREATED", "EXPIRES", "LABEL"]);
         for key in keys {
@@ -130,9 +137,13 @@ async fn list(context: &Context<'_>) -> Result<()> {
     })
 }
 
-async fn revoke(id: &str, context: &Context<'_>) -> Result<()> {
+async fn revoke(id: &str, force: bool, context: &Context<'_>) -> Result<()> {
     let client = context.connect(Role::Admin)?;
-    client.delete(client.in_tenant(&["keys", id]).await?).await?;
+    let mut url = client.in_tenant(&["keys", id]).await?;
+    if force {
+        url.query_pairs_mut().append_pair("force", "true");
+    }
+    client.delete(url).await?;
     if context.output.json() {
         return Ok(context.output.document(&json!({ "id": id, "revoked": true }))?);
     }
@@ -141,13 +152,13 @@ async fn revoke(id: &str, context: &Context<'_>) -> Result<()> {
 }
 
 /// For clap: an id, and not by mistake the key itself, which would end up in an access log.
-fn key_id(text: &str) -> Result<String, String> {
+pub(super) fn key_id(text: &str) -> Result<String, String> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if plain { Ok(text.to_owned()) } else { Err("give the id that `pleat keys list` shows, not the key".to_owned()) }
 }
 
 /// For clap: a span from now, or a moment.
-fn expiry(text: &str) -> Result<OffsetDateTime, String> {
+pub(super) fn expiry(text: &str) -> Result<OffsetDateTime, String> {
     let wrong = || "say 12h, 30d or a time such as 2027-01-01T00:00:00Z".to_owned();
     let span = |digits: &str, seconds: i64| {
         let count: i64 = digits.parse().ok().filter(|count| (1..=100_000).contains(count))?;

@@ -4,11 +4,14 @@ use std::io::{BufRead, IsTerminal};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use pleat_domain::{CardVersions, PlanName, TenantSlug};
+use pleat_domain::{CardVersions, PlanName, TenantSlug, timestamp};
 use serde::Deserialize;
 use serde_json::json;
+use time::OffsetDateTime;
 
 use crate::arguments::{card_versions, plan_name, tenant_slug};
+use crate::commands::keys::expiry;
+use crate::commands::operator_keys::made;
 use crate::commands::{Context, parse};
 use crate::output::{Table, moment};
 use crate::problem::Problem;
@@ -60,6 +63,17 @@ enum TenantsCommand {
         #[arg(value_name = "VERSIONS", value_parser = card_versions)]
         card: CardVersions,
     },
+    /// Create an admin key for a tenant that has lost its own; it is shown once, on stdout
+    #[command(
+        after_help = "Examples:\n  pleat tenants recover-key acme\n  pleat tenants recover-key acme --expires 12h"
+    )]
+    RecoverKey {
+        #[arg(value_name = "NAME", value_parser = tenant_slug)]
+        slug: TenantSlug,
+        /// When it ends: 12h, 30d, or a time such as 2027-01-01T00:00:00Z [default: never]
+        #[arg(long, value_name = "WHEN", value_parser = expiry)]
+        expires: Option<OffsetDateTime>,
+    },
     /// List the tenants
     #[command(after_help = "Examples:\n  pleat tenants list")]
     List,
@@ -102,6 +116,7 @@ pub async fn run(args: &TenantsArgs, context: &Context<'_>) -> Result<()> {
         TenantsCommand::Create { slug, plan, card } => create(slug, plan.as_ref(), *card, context).await,
         TenantsCommand::SetPlan { slug, plan } => set_plan(slug, plan, context).await,
         TenantsCommand::SetCard { slug, card } => set_card(slug, *card, context).await,
+        TenantsCommand::RecoverKey { slug, expires } => recover_key(slug, *expires, context).await,
         TenantsCommand::List => list(context).await,
         TenantsCommand::Delete { slug, yes } => delete(slug, *yes, context).await,
     }
@@ -126,6 +141,13 @@ async fn create(
     facts.fact("admin-key", admin_key);
     context.output.note("the admin key is shown this once; with it, `pleat keys create` makes the others");
     Ok(context.output.line(&facts.render())?)
+}
+
+async fn recover_key(slug: &TenantSlug, expires: Option<OffsetDateTime>, context: &Context<'_>) -> Result<()> {
+    let client = context.connect(Role::Operator)?;
+    let url = client.control(&["tenants", slug.as_str(), "recovery-key"]);
+    let answer = client.post(url, &json!({ "expiresAt": expires.map(timestamp::format) })).await?;
+    made(answer, context)
 }
 
 async fn set_plan(slug: &TenantSlug, plan: &PlanName, context: &Context<'_>) -> Result<()> {

@@ -103,6 +103,7 @@ impl Settings {
         StoreConfig {
             retention: Duration::from_secs(self.retention.hours.saturating_mul(60 * 60)),
             versions: self.retention.versions,
+            audit_days: self.retention.audit_days,
             readers: database.readers,
             writers: database.writers,
             batch: database.batch,

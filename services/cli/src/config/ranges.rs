@@ -21,6 +21,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("retention.hours", 1.0, 8_760.0),
     ("retention.versions", 1.0, 10_000.0),
     ("retention.cache_days", 1.0, 3_650.0),
+    ("retention.audit_days", 1.0, 3_650.0),
     ("database.readers", 1.0, 1_000.0),
     ("database.writers", 1.0, 64.0),
     ("database.batch", 1.0, 1_000.0),

@@ -104,11 +104,13 @@ pub struct RetentionSettings {
     pub versions: u32,
     /// How long code that another engine compiled is kept.
     pub cache_days: u64,
+    /// How long the audit log is kept.
+    pub audit_days: u32,
 }
 
 impl Default for RetentionSettings {
     fn default() -> Self {
-        Self { hours: 24, versions: 20, cache_days: 30 }
+        Self { hours: 24, versions: 20, cache_days: 30, audit_days: 400 }
     }
 }
 

@@ -61,8 +61,14 @@ fn find(directory: &Path) -> OsString {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
         return named;
     }
+    own_tool(directory).map_or_else(|| OsString::from(TOOL), PathBuf::into_os_string)
+}
+
+/// That of the directory's own environment, where it would be run.
+pub fn own_tool(directory: &Path) -> Option<PathBuf> {
+    let named = std::env::var_os(VARIABLE).is_some_and(|named| !named.is_empty());
     let own = directory.join(".venv/bin").join(TOOL);
-    if own.is_file() { own.into_os_string() } else { OsString::from(TOOL) }
+    (!named && own.is_file()).then_some(own)
 }
 
 fn furnish(place: &Path, file_name: &str) -> std::io::Result<()> {

@@ -1,6 +1,6 @@
 //! What the tenant sees of notifications: who is told, what became of each, and the key they are signed with.
 
-use pleat_domain::{Principal, TaskId, Tenant};
+use pleat_domain::{AuditAction, Principal, TaskId, Tenant};
 use pleat_policy::Action;
 use pleat_store::{DeliveryFilter, DeliveryRow, PushFilter, PushRow};
 use time::OffsetDateTime;
@@ -94,6 +94,7 @@ impl Engine {
         if !self.tenant_store(tenant).retry_push(task.id, id).await? {
             return Err(EngineError::PushNotFound);
         }
+        self.audit_done(tenant, principal, AuditAction::PushRetry, &format!("{}/{id}", task.id)).await;
         self.inner.pushes.look();
         Ok(())
     }

@@ -3,8 +3,9 @@
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, Uri};
 use pleat_engine::NewKeyRequest;
+use serde::Deserialize;
 
 use super::query;
 use super::views::{KeyView, Keys, NewKey};
@@ -47,14 +48,24 @@ pub(crate) async fn list(State(app): State<App>, member: Member) -> Result<Json<
     Ok(Json(Keys { keys: keys.into_iter().map(KeyView::from).collect() }))
 }
 
-/// Revoke a key, at once.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Revocation {
+    #[serde(default)]
+    pub(super) force: bool,
+}
+
+/// Revoke a key, at once. The last working admin key needs `force`
 #[utoipa::path(delete, operation_id = "revokeKey", path = "/tenants/{tenant}/keys/{id}",
-    params(("tenant" = String, Path), ("id" = String, Path)),
-    responses((status = 204), (status = 404)), security(("key" = [])))]
+    params(("tenant" = String, Path), ("id" = String, Path),
+        ("force" = Option<bool>, Query, description = "`true`: also the last working admin key")),
+    responses((status = 204), (status = 404), (status = 409)), security(("key" = [])))]
 pub(crate) async fn revoke(
     State(app): State<App>,
     MemberOf { member, name: id }: MemberOf,
+    uri: Uri,
 ) -> Result<StatusCode, Problem> {
-    app.engine.revoke_key(&member.tenant, &member.principal, &id).await?;
+    let Revocation { force } = query::parse(&uri)?;
+    app.engine.revoke_key(&member.tenant, &member.principal, &id, force).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -38,6 +38,10 @@ pub(crate) async fn call(peer: &Peer, name: &str, arguments: Option<&RawValue>) 
     let shown: String = name.chars().take(80).collect();
     let tool = tool.ok_or_else(|| RpcError::invalid_params(format!("unknown tool `{shown}`")))?;
     if !peer.principal.has(tool.scope) && !reads(&peer.principal, tool.scope) {
+        if let Some(action) = tool.action() {
+            let target: Named = read(arguments).unwrap_or_else(|_| Named { name: String::new() });
+            peer.app.engine.audit_denied(&peer.principal, action, &target.name).await;
+        }
         return Err(EngineError::Forbidden(tool.scope).into());
     }
     match used(peer, tool.name, arguments).await {

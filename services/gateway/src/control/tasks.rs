@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, Uri};
-use pleat_domain::{Caller, ContextId, SkillName, Task, TaskId, TaskState};
+use pleat_domain::{AuditAction, Caller, ContextId, SkillName, Task, TaskId, TaskState};
 use pleat_engine::{TaskQuery, Until};
 use serde::Deserialize;
 use time::OffsetDateTime;
@@ -127,6 +127,7 @@ pub(crate) async fn cancel(
     MemberOf { member, name: id }: MemberOf,
 ) -> Result<Json<TaskView>, Problem> {
     let task = app.engine.cancel_any(&member.tenant, &member.principal, &id).await?;
+    app.engine.audit_done(&member.tenant, &member.principal, AuditAction::TaskCancel, &id).await;
     Ok(Json(TaskView::from(task)))
 }
 

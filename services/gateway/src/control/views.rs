@@ -1,5 +1,6 @@
 //! The JSON of the control API: what is shown, and what is taken.
 
+mod audit;
 mod card_keys;
 mod guards;
 mod limits;
@@ -8,6 +9,7 @@ mod pushes;
 mod secrets;
 mod tasks;
 
+pub(crate) use audit::AuditLog;
 pub(crate) use card_keys::{CardKeyView, CardKeys};
 pub(crate) use guards::{FindingView, Findings, Policies, PolicyView, Replay, SkillPolicyView};
 pub(crate) use limits::LimitsView;
@@ -120,6 +122,24 @@ pub(crate) struct NewKey {
     cpu_ms_per_minute: Option<u32>,
     cpu_ms_per_day: Option<u32>,
     stored_bytes_per_day: Option<u64>,
+}
+
+#[derive(Deserialize, Default, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewOperatorKey {
+    #[serde(default)]
+    pub(crate) label: String,
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    #[schema(value_type = Option<String>)]
+    pub(crate) expires_at: Option<OffsetDateTime>,
+}
+
+#[derive(Deserialize, Default, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RecoveryKey {
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    #[schema(value_type = Option<String>)]
+    pub(crate) expires_at: Option<OffsetDateTime>,
 }
 
 impl NewKey {

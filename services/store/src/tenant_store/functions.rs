@@ -3,7 +3,8 @@
 pub(super) mod rows;
 mod sources;
 
-use pleat_domain::{Grants, Limit, Raw, SkillName, VersionHash};
+use pleat_domain::{AuditAction, Capability, Grants, Limit, Raw, SkillName, VersionHash};
+use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{PgConnection, Postgres, Transaction};
 use time::OffsetDateTime;
@@ -93,7 +94,8 @@ impl TenantStore {
         let mut transaction = self.begin().await?;
         // The generation's row lock also puts a tenant's deploys in line.
         self.raise_generation(&mut transaction).await?;
-        if let Some(version) = self.same_as_active(&mut transaction, &new).await? {
+        let active = self.active_version(&mut transaction, &new.name).await?;
+        if let Some(version) = active.as_ref().filter(|active| active.is_same(&new)).map(|active| active.version) {
             // Rolled back: nothing changed, so nobody needs to load anything.
             transaction.rollback().await?;
             return Ok(Deployed { version, created: false });
@@ -106,6 +108,7 @@ impl TenantStore {
             return Err(full);
         }
         self.keep_source(&mut transaction, new.hash, source).await?;
+        self.record_deploy(&mut transaction, &new, version, active).await?;
         transaction.commit().await?;
         self.store.announce(Wake::Catalog(self.tenant));
         Ok(Deployed { version, created: true })
@@ -263,7 +266,11 @@ impl TenantStore {
         })
     }
 
-    async fn same_as_active(&self, connection: &mut PgConnection, new: &NewVersion) -> Result<Option<i32>, StoreError> {
+    async fn active_version(
+        &self,
+        connection: &mut PgConnection,
+        name: &SkillName,
+    ) -> Result<Option<ActiveVersion>, StoreError> {
         let active = sqlx::query_as::<_, (i32, Vec<u8>, Json<Grants>)>(
             "SELECT v.version, v.hash, v.grants
              FROM functions f
@@ -272,11 +279,37 @@ impl TenantStore {
              WHERE f.tenant_id = $1 AND f.name = $2 AND f.deleted_at IS NULL",
         )
         .bind(self.tenant.as_uuid())
-        .bind(new.name.as_str())
+        .bind(name.as_str())
         .fetch_optional(connection)
         .await?;
-        let same = active.filter(|(_, hash, grants)| hash == new.hash.as_bytes() && grants.0 == new.grants);
-        Ok(same.map(|(version, ..)| version))
+        Ok(active.map(|(version, hash, grants)| ActiveVersion { version, hash, grants: grants.0 }))
+    }
+
+    /// A deploy is up to three rows: a function's visibility and its grants are looked for by themselves.
+    async fn record_deploy(
+        &self,
+        connection: &mut PgConnection,
+        new: &NewVersion,
+        version: i32,
+        active: Option<ActiveVersion>,
+    ) -> Result<(), StoreError> {
+        let previous = active.as_ref().map(|active| active.version);
+        let before = active.map(|active| active.grants).unwrap_or_default();
+        let details = json!({ "version": version, "previous": previous, "file": new.file_name });
+        self.record_as(connection, None, details).await?;
+        if before.visibility != new.grants.visibility {
+            let details = json!({ "from": before.visibility, "to": new.grants.visibility });
+            self.record_as(connection, Some(AuditAction::FunctionVisibility), details).await?;
+        }
+        let names = |grants: &Grants| -> Vec<String> {
+            let capabilities = grants.capabilities().into_iter().filter(|one| *one != Capability::Public);
+            capabilities.map(|capability| capability.to_string()).collect()
+        };
+        let (from, to) = (names(&before), names(&new.grants));
+        if from != to {
+            self.record_as(connection, Some(AuditAction::GrantsChange), json!({ "from": from, "to": to })).await?;
+        }
+        Ok(())
     }
 
     async fn insert_version(&self, connection: &mut PgConnection, new: &NewVersion) -> Result<i32, StoreError> {
@@ -324,16 +357,30 @@ impl TenantStore {
     /// What changed nothing must not raise the generation either.
     pub(super) async fn commit_if(
         &self,
-        transaction: Transaction<'_, Postgres>,
+        mut transaction: Transaction<'_, Postgres>,
         changed: bool,
     ) -> Result<bool, StoreError> {
         if changed {
+            self.record(&mut transaction).await?;
             transaction.commit().await?;
             self.store.announce(Wake::Catalog(self.tenant));
         } else {
             transaction.rollback().await?;
         }
         Ok(changed)
+    }
+}
+
+/// Of the version that a deploy replaces.
+struct ActiveVersion {
+    version: i32,
+    hash: Vec<u8>,
+    grants: Grants,
+}
+
+impl ActiveVersion {
+    fn is_same(&self, new: &NewVersion) -> bool {
+        self.hash == new.hash.as_bytes() && self.grants == new.grants
     }
 }
 

@@ -75,6 +75,7 @@ impl TenantStore {
         .bind(by)
         .execute(&mut *transaction)
         .await?;
+        self.record(&mut transaction).await?;
         transaction.commit().await?;
         self.store.announce(Wake::Catalog(self.tenant));
         Ok(())
@@ -89,6 +90,9 @@ impl TenantStore {
             .bind(named(skill))
             .execute(&mut *transaction)
             .await?;
+        if done.rows_affected() > 0 {
+            self.record(&mut transaction).await?;
+        }
         transaction.commit().await?;
         self.store.announce(Wake::Catalog(self.tenant));
         Ok(done.rows_affected() > 0)

@@ -71,6 +71,7 @@ impl TenantStore {
                 Some("jwt_issuers_issuer_key") => StoreError::IssuerTaken(new.issuer.clone()),
                 _ => error.into(),
             })?;
+        self.record(&mut transaction).await?;
         transaction.commit().await?;
         Ok(row.record())
     }
@@ -98,6 +99,9 @@ impl TenantStore {
         .bind(jwks.get())
         .execute(&mut *transaction)
         .await?;
+        if done.rows_affected() > 0 {
+            self.record(&mut transaction).await?;
+        }
         transaction.commit().await?;
         Ok(done.rows_affected() > 0)
     }
@@ -109,6 +113,9 @@ impl TenantStore {
             .bind(id)
             .execute(&mut *transaction)
             .await?;
+        if done.rows_affected() > 0 {
+            self.record(&mut transaction).await?;
+        }
         transaction.commit().await?;
         Ok(done.rows_affected() > 0)
     }

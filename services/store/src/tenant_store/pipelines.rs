@@ -1,6 +1,7 @@
 //! Pipelines and their versions. A version is written once; what changes is which one runs, and who may run it.
 
 use pleat_domain::{PipelineState, Raw, SkillName, VersionHash, Visibility};
+use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection};
 use time::OffsetDateTime;
@@ -93,6 +94,8 @@ impl TenantStore {
             transaction.rollback().await?;
             return Err(full);
         }
+        let details = json!({ "version": version, "previous": before.map(|row| row.version), "state": state.as_str() });
+        self.record_as(&mut transaction, None, details).await?;
         transaction.commit().await?;
         self.store.announce(Wake::Catalog(self.tenant));
         Ok(deployed)

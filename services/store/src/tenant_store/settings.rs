@@ -56,6 +56,9 @@ impl TenantStore {
         self.in_line(&mut transaction).await?;
         let most = i64::try_from(limits::SETTINGS).unwrap_or(i64::MAX);
         let done = bind(put.bind(most).bind(self.tenant.as_uuid())).execute(&mut *transaction).await?;
+        if done.rows_affected() > 0 {
+            self.record(&mut transaction).await?;
+        }
         transaction.commit().await?;
         if done.rows_affected() > 0 { Ok(()) } else { Err(StoreError::TooMany { most: limits::SETTINGS }) }
     }
@@ -75,6 +78,9 @@ impl TenantStore {
         let mut transaction = self.begin().await?;
         let done =
             sqlx::query(statement).bind(self.tenant.as_uuid()).bind(name.as_str()).execute(&mut *transaction).await?;
+        if done.rows_affected() > 0 {
+            self.record(&mut transaction).await?;
+        }
         transaction.commit().await?;
         Ok(done.rows_affected() > 0)
     }

@@ -4,7 +4,7 @@ use pleat_domain::{Grants, Limit, RunRecord, SkillName, Task, VersionHash, Visib
 use pleat_store::{Change, Deployed, NewVersion, Room, StoreError, TenantStore};
 use time::OffsetDateTime;
 
-use crate::support::{Fixture, plain, raw, task};
+use crate::support::{Fixture, audit_entry, plain, raw, task};
 
 fn echo(source: &str) -> NewVersion {
     NewVersion {
@@ -48,7 +48,7 @@ async fn every_change_of_the_catalog_raises_the_generation_and_nothing_else_does
     assert!(!handle.activate(&echo_name, 1).await.unwrap());
     assert_eq!(handle.generation().await.unwrap(), *seen.last().unwrap());
     assert_eq!(other.generation().await.unwrap(), others);
-    fixture.store.delete_tenant(&tenant).await.unwrap();
+    fixture.store.delete_tenant(&tenant, &audit_entry()).await.unwrap();
     assert_eq!(handle.generation().await.unwrap(), 0);
 }
 
@@ -179,7 +179,7 @@ async fn a_deleted_function_leaves_nothing_and_its_numbers_are_not_given_out_aga
     }
     let name = SkillName::parse("echo").unwrap();
     handle.delete_function(&name).await.unwrap();
-    fixture.store.delete_tenant(&gone).await.unwrap();
+    fixture.store.delete_tenant(&gone, &audit_entry()).await.unwrap();
     other.forget_belongings().await.unwrap();
     assert_eq!(swept(&fixture).await, (4, 4));
     assert_eq!((fixture.count("function_versions").await, fixture.count("sources").await), (0, 0));

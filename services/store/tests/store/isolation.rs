@@ -232,7 +232,7 @@ async fn a_pooled_connection_does_not_remember_a_tenant() {
     assert!(other.task(mine.id, None).await.unwrap().is_none());
     assert!(other.events_after(mine.id, 0, 10).await.unwrap().is_empty());
     assert!(!other.cancel_idle(mine.id).await.unwrap());
-    assert!(!other.revoke_key("alpha").await.unwrap());
+    assert!(!other.revoke_key("alpha", true).await.unwrap());
     assert!(!other.delete_issuer("alpha").await.unwrap());
     assert!(!other.replace_keys("alpha", &raw("{}")).await.unwrap());
     assert_eq!(other.list_issuers().await.unwrap().len(), 1);

@@ -5,7 +5,7 @@ use pleat_domain::{PlanName, TenantSlug};
 use pleat_store::{Store, StoreConfig, StoreError};
 use sqlx::{Connection, PgConnection};
 
-use crate::support::{Fixture, database};
+use crate::support::{Fixture, audit_entry, database};
 
 #[tokio::test]
 async fn nodes_that_start_at_once_agree_on_the_schema() {
@@ -42,7 +42,8 @@ async fn a_plain_login_that_may_make_roles_is_enough() {
     let (head, options) = url.split_once('?').unwrap();
     let options: Vec<&str> = options.split('&').filter(|option| !option.starts_with("user=")).collect();
     let store = Store::open(StoreConfig::new(format!("{head}?{}&user=plain", options.join("&")))).await.unwrap();
-    let tenant = store.create_tenant(&TenantSlug::parse("acme").unwrap(), &PlanName::standard()).await.unwrap();
+    let tenant =
+        store.create_tenant(&TenantSlug::parse("acme").unwrap(), &PlanName::standard(), &audit_entry()).await.unwrap();
     let task = crate::support::task();
     let commit = crate::support::plain(&tenant, &task, pleat_store::Change::Insert);
     store.writer().commit(commit).await.unwrap();

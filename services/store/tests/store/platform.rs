@@ -3,7 +3,7 @@
 use pleat_domain::{KeyLimits, PlanName, Scope, Scopes, TenantSlug};
 use pleat_store::{NewKey, StoreError};
 
-use crate::support::Fixture;
+use crate::support::{Fixture, audit_entry};
 
 pub fn key(id: &str) -> NewKey {
     NewKey {
@@ -29,13 +29,16 @@ async fn a_deleted_tenants_name_stays_taken_and_its_keys_are_gone() {
     assert_eq!(store.key_tenant(tenant.id).await.unwrap(), Some(tenant.clone()));
     assert!(store.key("k1").await.unwrap().is_some());
 
-    assert!(store.delete_tenant(&tenant).await.unwrap());
-    assert!(!store.delete_tenant(&tenant).await.unwrap());
+    assert!(store.delete_tenant(&tenant, &audit_entry()).await.unwrap());
+    assert!(!store.delete_tenant(&tenant, &audit_entry()).await.unwrap());
     assert_eq!(store.tenant_by_slug(&tenant.slug).await.unwrap(), None);
     assert_eq!(store.key_tenant(tenant.id).await.unwrap(), None);
     assert!(store.list_tenants().await.unwrap().is_empty());
     assert!(store.key("k1").await.unwrap().is_none());
-    let again = store.create_tenant(&TenantSlug::parse("acme").unwrap(), &PlanName::standard()).await.unwrap_err();
+    let again = store
+        .create_tenant(&TenantSlug::parse("acme").unwrap(), &PlanName::standard(), &audit_entry())
+        .await
+        .unwrap_err();
     assert!(matches!(&again, StoreError::SlugTaken(slug) if slug.as_str() == "acme"), "{again:?}");
 }
 
@@ -44,7 +47,7 @@ async fn a_key_is_found_by_id_with_all_that_was_stored() {
     let fixture = Fixture::new().await;
     let (tenant, handle) = fixture.tenant("acme").await;
     handle.insert_key(key("k1")).await.unwrap();
-    fixture.store.insert_operator_key(key("op")).await.unwrap();
+    fixture.store.insert_operator_key(key("op"), &audit_entry()).await.unwrap();
 
     let found = fixture.store.key("k1").await.unwrap().unwrap();
     assert_eq!(found.tenant, Some(tenant.id));
@@ -53,7 +56,7 @@ async fn a_key_is_found_by_id_with_all_that_was_stored() {
     assert_eq!(fixture.store.key("op").await.unwrap().unwrap().tenant, None);
     assert!(fixture.store.key("k2").await.unwrap().is_none());
     assert!(matches!(handle.insert_key(key("k1")).await, Err(StoreError::KeyTaken)));
-    assert!(matches!(fixture.store.insert_operator_key(key("op")).await, Err(StoreError::KeyTaken)));
+    assert!(matches!(fixture.store.insert_operator_key(key("op"), &audit_entry()).await, Err(StoreError::KeyTaken)));
 }
 
 #[tokio::test]
@@ -63,11 +66,11 @@ async fn a_key_is_listed_and_revoked_by_its_own_tenant_only() {
     let (_, other) = fixture.tenant("other").await;
     acme.insert_key(key("k1")).await.unwrap();
     assert!(other.list_keys().await.unwrap().is_empty());
-    assert!(!other.revoke_key("k1").await.unwrap());
+    assert!(!other.revoke_key("k1", true).await.unwrap());
     assert!(fixture.store.key("k1").await.unwrap().unwrap().revoked_at.is_none());
 
-    assert!(acme.revoke_key("k1").await.unwrap());
-    assert!(!acme.revoke_key("k1").await.unwrap());
+    assert!(acme.revoke_key("k1", true).await.unwrap());
+    assert!(!acme.revoke_key("k1", true).await.unwrap());
     let listed = acme.list_keys().await.unwrap();
     assert!(listed.len() == 1 && listed[0].revoked_at.is_some());
 }

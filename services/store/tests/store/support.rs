@@ -39,7 +39,11 @@ impl Fixture {
     }
 
     pub async fn tenant(&self, slug: &str) -> (Tenant, TenantStore) {
-        let tenant = self.store.create_tenant(&TenantSlug::parse(slug).unwrap(), &PlanName::standard()).await.unwrap();
+        let tenant = self
+            .store
+            .create_tenant(&TenantSlug::parse(slug).unwrap(), &PlanName::standard(), &audit_entry())
+            .await
+            .unwrap();
         let handle = self.store.tenant(tenant.id);
         (tenant, handle)
     }
@@ -180,4 +184,18 @@ pub fn spelled(task: &Task) -> String {
 pub async fn told(handle: &TenantStore, task: TaskId) -> Vec<(u32, Option<TaskState>)> {
     let events = handle.events_after(task, 0, 100).await.unwrap();
     events.iter().map(|event| (event.seq, event.state())).collect()
+}
+
+/// For changes that are recorded.
+pub fn audit_entry() -> pleat_store::AuditEntry {
+    pleat_store::AuditEntry {
+        actor_kind: "system",
+        actor: "test".to_owned(),
+        actor_label: String::new(),
+        action: pleat_domain::AuditAction::TenantCreate,
+        target: String::new(),
+        details: None,
+        denied: false,
+        client: None,
+    }
 }

@@ -1,6 +1,6 @@
 //! What the operators' tools are called, take and need.
 
-use pleat_domain::Scope;
+use pleat_domain::{AuditAction, Scope};
 use serde_json::{Value, json};
 
 pub(super) struct Tool {
@@ -117,6 +117,17 @@ pub(super) const ALL: &[Tool] = &[
 ];
 
 impl Tool {
+    /// How the audit log names what this tool changes; calls have a task as their record.
+    pub(super) fn action(&self) -> Option<AuditAction> {
+        match self.name {
+            "deploy_function" => Some(AuditAction::FunctionDeploy),
+            "rollback_function" => Some(AuditAction::FunctionRollback),
+            "delete_function" => Some(AuditAction::FunctionDelete),
+            "deploy_pipeline" => Some(AuditAction::PipelineDeploy),
+            _ => None,
+        }
+    }
+
     pub(super) fn view(&self) -> Value {
         let properties: Value = serde_json::from_str(self.properties).unwrap_or_default();
         json!({
