@@ -58,7 +58,9 @@ impl Node {
     async fn open_with(project: Project, database: String, more: &[(&str, &str)]) -> Self {
         let began = Instant::now();
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json"];
-        let own = [("PLEAT_MASTER_KEY", MASTER), ("DATABASE_URL", database.as_str())];
+        // All clients of the proof have one address.
+        let many = ("PLEAT_LIMITS_STRANGER_REQUESTS_PER_MINUTE", "0");
+        let own = [("PLEAT_MASTER_KEY", MASTER), ("DATABASE_URL", database.as_str()), many];
         let environment = [own.as_slice(), more].concat();
         let mut server = Server::spawn(project, &arguments, &environment);
         let address = server.until("line that says where it listens", listening).await;

@@ -19,7 +19,9 @@ async fn ten_thousand_abandoned_sessions_leave_nothing_behind() {
         config.plans = pleat_domain::Plans::generous();
     };
     let database = crate::harness::database().await;
-    let server = TestServer::start_on(StoreConfig::new(database.clone()), limits, |_| {}).await;
+    // More than one address may send without a key.
+    let unlimited = |gateway: &mut pleat_gateway::GatewayConfig| gateway.strangers.per_minute = 0;
+    let server = TestServer::start_on(StoreConfig::new(database.clone()), limits, unlimited).await;
     let mut outside = PgConnection::connect(&database).await.unwrap();
     server.deploy_echo().await;
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params("2025-11-25", json!({})) });
