@@ -44,6 +44,8 @@ async fn every_command_has_help_with_an_example_of_itself() {
         "issuers",
         "tenants",
         "usage",
+        "audit",
+        "operator-keys",
         "card",
         "mcp",
         "config",

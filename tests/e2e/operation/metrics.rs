@@ -51,7 +51,9 @@ async fn calls_are_counted_by_door_and_outcome() {
     for series in ["pleat_writer_queued", "pleat_tasks_running", "pleat_sse_streams", "pleat_functions_loaded"] {
         value(&text, series);
     }
-    assert!(!text.contains("acme"), "no tenant is a label unless that is asked for");
+    // One recorder and one runtime serve all tests of this process: another test asks for this gauge of every tenant.
+    let labelled = text.lines().find(|line| line.contains("acme") && !line.starts_with("pleat_tenant_memory_bytes"));
+    assert_eq!(labelled, None, "no tenant is a label unless that is asked for");
 }
 
 #[tokio::test]
