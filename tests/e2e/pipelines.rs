@@ -6,6 +6,7 @@ mod doors;
 mod fencing;
 mod guarded;
 mod history;
+mod memory;
 mod runs;
 mod seen;
 mod stopping;
