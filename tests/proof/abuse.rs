@@ -3,7 +3,9 @@
 //! Each file tries one finding of a security review on real processes, from outside.
 
 mod bodies;
+mod code;
 mod disguise;
+mod disk;
 mod hosts;
 mod machine;
 mod memory;
@@ -16,6 +18,8 @@ use crate::row::Row;
 
 pub async fn prove(scale: Scale) -> Vec<Row> {
     let mut rows = machine::prove().await;
+    rows.extend(code::prove().await);
+    rows.extend(disk::prove(scale).await);
     rows.extend(memory::prove(scale).await);
     rows.extend(sockets::prove(scale).await);
     rows.extend(revocation::prove(scale).await);
