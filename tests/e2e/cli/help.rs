@@ -50,7 +50,7 @@ const BELOW: &[(&str, usize)] = &[
     ("settings", 4),
     ("keys", 3),
     ("issuers", 4),
-    ("tenants", 5),
+    ("tenants", 6),
     ("card", 4),
     ("push", 4),
     ("guard", 6),
