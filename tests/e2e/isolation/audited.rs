@@ -44,10 +44,14 @@ async fn every_changing_route_is_recorded_when_it_is_done_and_when_it_is_denied(
         if refused.is_empty() {
             missing.push(format!("{place} denied"));
         }
-        if place.ends_with("/pipelines/{name}") && row.method == "DELETE" {
-            // It was archived by its own row; archiving again changes nothing.
-            let activate = ROWS.iter().find(|row| row.path.ends_with("/activate")).unwrap();
-            ask_as(&neighbours, activate, &neighbours.server.deploy, "again").await;
+        // What is active already is not activated, and what is archived is not archived: nothing to record.
+        let before = match (row.method, row.path) {
+            (_, path) if path.ends_with("/activate") => Some("/archive"),
+            ("DELETE", path) if path.ends_with("/pipelines/{name}") => Some("/activate"),
+            _ => None,
+        };
+        if let Some(before) = before.and_then(|end| ROWS.iter().find(|row| row.path.ends_with(end))) {
+            ask_as(&neighbours, before, &neighbours.server.deploy, "before").await;
         }
         let done = format!("done-{number}");
         let (answer, body) = ask_as(&neighbours, row, key(&neighbours, row.right.0), &done).await;
