@@ -37,7 +37,8 @@ pub async fn prove() -> Vec<Row> {
     let (mut passed_in, mut passed_out) = (Vec::new(), Vec::new());
     for disguise in &disguises {
         let answer = send(&node, &tenant, disguise).await;
-        if answer["error"]["code"] != -32050 {
+        // Blocked by the guardrail, or refused before it: base64 that clients may not send, a type that nothing accepts.
+        if !matches!(answer["error"]["code"].as_i64(), Some(-32_050 | -32_602 | -32_005)) {
             passed_in.push(format!("{}: {answer}", disguise.name));
         }
         let input = json!({ "type": disguise.media_type, "blob": disguise.base64 });
@@ -48,7 +49,7 @@ pub async fn prove() -> Vec<Row> {
     }
     let tried = format!("an address in {} files in disguise", disguises.len());
     vec![
-        Row::none("abuse.files.in", format!("{tried}, sent: not blocked"), &passed_in),
+        Row::none("abuse.files.in", format!("{tried}, sent: neither blocked nor refused"), &passed_in),
         Row::none("abuse.files.out", "the same, returned by a function: not blocked", &passed_out),
     ]
 }
