@@ -39,6 +39,16 @@ async fn gauge(server: &TestServer) -> String {
     text.lines().find(|line| line.starts_with("pleat_body_bytes ")).unwrap().to_owned()
 }
 
+/// Waits until the server holds so many bytes: what it has not read yet is not held.
+async fn until_held(server: &TestServer, bytes: usize) {
+    let reached = async {
+        while gauge(server).await.rsplit(' ').next().unwrap().parse::<f64>().unwrap() < bytes as f64 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), reached).await.unwrap();
+}
+
 #[tokio::test]
 async fn bodies_of_a_tenant_and_of_the_node_are_limited_and_given_back() {
     let limits = BodyLimits { node: 5 * MIB, owner: 3 * MIB };
@@ -47,6 +57,7 @@ async fn bodies_of_a_tenant_and_of_the_node_are_limited_and_given_back() {
     let other = server.other_tenant("other").await;
     let third = server.other_tenant("third").await;
     let held = hold(&server, "/t/acme/echo", &server.invoke, 2 * MIB).await;
+    until_held(&server, 2 * MIB).await;
     for path in ["/t/acme/echo", "/t/acme/_a2a/", "/t/acme/mcp", "/t/acme/_a2a/rest/message:send"] {
         let mut refused = hold(&server, path, &server.invoke, 2 * MIB).await;
         let text = answer(&mut refused).await;
@@ -55,6 +66,7 @@ async fn bodies_of_a_tenant_and_of_the_node_are_limited_and_given_back() {
     }
     // Uploads have the same budget, and other tenants theirs.
     let upload = hold(&server, "/api/v1/tenants/other/functions?fileName=a.wasm", &other, 2 * MIB).await;
+    until_held(&server, 4 * MIB).await;
     let mut refused = hold(&server, "/api/v1/tenants/third/functions?fileName=a.wasm", &third, 2 * MIB).await;
     let text = answer(&mut refused).await;
     assert!(text.starts_with("HTTP/1.1 503") && text.contains("limits.bodies_mib"), "{text}");
