@@ -54,7 +54,7 @@ pub fn is_private(file: &Metadata) -> bool {
     file.mode() & OPEN_TO_OTHERS == 0
 }
 
-/// What is missing cannot be wrong.
+/// A missing file has no owner to check.
 fn check(path: &Path, denied: u32) -> Result<(), Problem> {
     let unreadable = |source| Problem::Unreadable { path: path.to_owned(), source };
     let link = match std::fs::symlink_metadata(path) {

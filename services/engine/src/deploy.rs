@@ -275,7 +275,7 @@ impl Engine {
     }
 }
 
-/// What a plan allows to be deployed.
+/// The room that a plan leaves for deploys.
 pub(crate) fn room_of(plan: &Plan) -> Room {
     Room {
         functions: plan.functions.most(),

@@ -98,7 +98,7 @@ fn shortened(told: &ToTell<'_>, bytes: usize, address: Option<&str>) -> Option<V
     Some(body)
 }
 
-/// Where the whole is.
+/// The address of the complete task.
 fn pointer(told: &ToTell<'_>, bytes: usize, address: Option<&str>) -> Value {
     let method = if told.dialect == Dialect::A2a10 { "GetTask" } else { "tasks/get" };
     let id = told.task.alias.clone().filter(|_| told.dialect == Dialect::A2a01);

@@ -39,7 +39,7 @@ const UNVERIFIED: &str = "the destination has not accepted any notification with
 const FOLLOWED: usize = 4_000;
 const SHARE: usize = 1_000;
 const PORTION: usize = 100;
-/// What a shortened notification may take beyond the cap.
+/// Bytes that a shortened notification may take beyond the cap.
 const CAP_SLACK: usize = 64 << 10;
 
 /// An event that is to be written for a receiver.

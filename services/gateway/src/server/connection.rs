@@ -34,7 +34,7 @@ const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
 /// The headers of one request in HTTP/1, together.
 const MAX_HEADERS: usize = 64 * 1024;
-/// What is kept of answers on one HTTP/2 stream whose client does not read it.
+/// Bytes buffered for one HTTP/2 stream whose client does not read.
 const SEND_BUFFER: usize = 128 * 1024;
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 const PING_TIMEOUT: Duration = Duration::from_secs(10);

@@ -55,7 +55,7 @@ const BUFFER: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct CodeFiles {
     directory: PathBuf,
-    /// What the engine's code depends on.
+    /// The engine settings that compiled code depends on.
     compatibility: String,
     key: CodeKey,
     /// Whether tenants share the code of the same source.

@@ -19,7 +19,7 @@ impl Instrumented {
         kept::precompile(instrument)
     }
 
-    /// What the file is called that keeps it.
+    /// The name of the file that keeps it.
     pub(crate) fn file_name() -> Result<String, SnapshotError> {
         Ok(kept::file_name(&kept::engine()?, "script-engine", ENGINE_WASM))
     }
